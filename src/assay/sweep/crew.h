@@ -15,9 +15,9 @@
 #include "assay/base/turns.h"
 #include "assay/process/child_process.h"
 #include "assay/process/messages/begin.h"
-#include "assay/sweep/stages/site.h"
 #include "assay/sweep/sweep.h"
 #include "assay/sweep/venue_rules.h"
+#include "assay/timing/site.h"
 
 namespace assay::sweep {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "assay/sweep/stages/bursts.h"
-#include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/prove.h"
+#include "assay/timing/bursts.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 namespace {

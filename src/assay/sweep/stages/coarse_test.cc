@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/op/gemm/gemm.h"
-#include "assay/sweep/stages/line_errors.h"
+#include "assay/timing/line_errors.h"
 #include "testing/strassen.h"
 
 namespace assay::sweep {

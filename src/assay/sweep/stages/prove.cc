@@ -13,13 +13,13 @@
 #include "assay/op/user/places.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/nothing_to_race.h"
-#include "assay/sweep/stages/bound_advice.h"
-#include "assay/sweep/stages/bursts.h"
-#include "assay/sweep/stages/endings.h"
-#include "assay/sweep/stages/instances.h"
-#include "assay/sweep/stages/line_errors.h"
 #include "assay/sweep/stages/mean_errors.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/bound_advice.h"
+#include "assay/timing/bursts.h"
+#include "assay/timing/endings.h"
+#include "assay/timing/instances.h"
+#include "assay/timing/line_errors.h"
 
 namespace assay::sweep {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "assay/sweep/crew.h"
 #include "assay/sweep/journal.h"
-#include "assay/sweep/stages/candidate.h"
-#include "assay/sweep/stages/site.h"
 #include "assay/sweep/sweep.h"
+#include "assay/timing/candidate.h"
+#include "assay/timing/site.h"
 
 namespace assay::sweep {
 

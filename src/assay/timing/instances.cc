@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/instances.h"
+#include "assay/timing/instances.h"
 
 #include <utility>
 

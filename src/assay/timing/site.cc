@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/site.h"
+#include "assay/timing/site.h"
 
 #include <algorithm>
 #include <tuple>

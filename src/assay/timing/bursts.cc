@@ -1,11 +1,11 @@
-#include "assay/sweep/stages/bursts.h"
+#include "assay/timing/bursts.h"
 
 #include <algorithm>
 #include <random>
 
 #include "assay/base/clock.h"
 #include "assay/stats/robust.h"
-#include "assay/sweep/stand_in.h"
+#include "assay/timing/stand_in.h"
 
 namespace assay::sweep {
 namespace {

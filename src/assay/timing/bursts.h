@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "assay/sweep/stages/timing_process.h"
+#include "assay/timing/timing_process.h"
 
 namespace assay::sweep {
 

@@ -10,7 +10,7 @@
 #include "assay/base/fd.h"
 #include "assay/op/operation.h"
 #include "assay/process/messages.h"
-#include "assay/sweep/stages/site.h"
+#include "assay/timing/site.h"
 
 namespace assay::sweep {
 

@@ -14,7 +14,7 @@
 #include "assay/op/problem.h"
 #include "assay/process/child.h"
 #include "assay/process/messages/begin.h"
-#include "assay/sweep/stages/candidate.h"
+#include "assay/timing/candidate.h"
 
 namespace assay::sweep {
 

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/candidate.h"
+#include "assay/timing/candidate.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "assay/op/outputs.h"
-#include "assay/sweep/stages/bound_advice.h"
-#include "assay/sweep/stages/endings.h"
-#include "assay/sweep/stages/line_errors.h"
-#include "assay/sweep/stages/timing_process.h"
+#include "assay/timing/bound_advice.h"
+#include "assay/timing/endings.h"
+#include "assay/timing/line_errors.h"
+#include "assay/timing/timing_process.h"
 
 namespace assay::sweep {
 

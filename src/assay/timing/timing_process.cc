@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/timing_process.h"
+#include "assay/timing/timing_process.h"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/record/coarse.h"
-#include "assay/sweep/stages/endings.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 namespace {
