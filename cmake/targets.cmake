@@ -39,6 +39,6 @@ function(assay_exported name)
 endfunction()
 
 assay_exported(dispatch PARTS select kernel)
-assay_exported(assay PARTS input measure verify process store compare report sweep ON dispatch)
+assay_exported(assay PARTS input measure verify process timing store compare report sweep ON dispatch)
 assay_exported(lab PARTS notify text load lab serve ON assay dispatch)
 assay_exported(providers PARTS providers ON dispatch)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 try:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, validators
 except ImportError:
     print("skipped: there is no jsonschema (package python3-jsonschema)", file=sys.stderr)
     sys.exit(77)
@@ -107,9 +107,10 @@ class Readers:
                                         text=True)
         self.cmake, self.script = cmake, source / "tests/schemas/read_provider.cmake"
 
-    def ask(self, kind, path):
-        """The document, and what is wrong with it or None."""
-        print(json.dumps({"kind": kind, "path": str(path)}), file=self.process.stdin, flush=True)
+    def ask(self, kind, path, show=True):
+        """The document, if it is to be shown, and what is wrong with it or None."""
+        print(json.dumps({"kind": kind, "path": str(path), "show": show}),
+              file=self.process.stdin, flush=True)
         answer = json.loads(self.process.stdout.readline())
         error = answer["error"]
         if kind == "provider":
@@ -148,16 +149,54 @@ def objects_in(value, place=()):
             yield from objects_in(value[index], (*place, index))
 
 
+def with_change(document, place, change):
+    """The document, changed at a place. All else of it is the same objects (see Judge)."""
+    fresh = copy.copy(document)
+    if place:
+        fresh[place[0]] = with_change(document[place[0]], place[1:], change)
+    else:
+        change(fresh)
+    return fresh
+
+
+class Judge:
+    """A schema. What many documents share is judged once."""
+
+    def __init__(self, schema):
+        self.parts = {}  # Of the shared document, by id.
+        self.fits = set()  # (keyword, schema, part) that were found to fit.
+        kept = {name: self.remembered(name, judge)
+                for name, judge in Draft202012Validator.VALIDATORS.items()}
+        self.validator = validators.extend(Draft202012Validator, kept)(schema)
+
+    def remembered(self, keyword, judge):
+        def judged(validator, value, instance, schema):
+            key = (keyword, id(schema), id(instance))
+            if id(instance) not in self.parts:
+                yield from judge(validator, value, instance, schema) or ()
+            elif key not in self.fits:
+                faults = list(judge(validator, value, instance, schema) or ())
+                if not faults:
+                    self.fits.add(key)
+                yield from faults
+        return judged
+
+    def share(self, document):
+        """The document whose parts the next ones have."""
+        self.parts, self.fits = {}, set()
+        left = [document]
+        while left:
+            part = left.pop()
+            if isinstance(part, (dict, list)):
+                self.parts[id(part)] = part  # As long as it lives, nothing else has its id.
+                left += part.values() if isinstance(part, dict) else part
+
+
 def spoiled(document):
     """(place, how, a document that differs in one field)."""
     for place in objects_in(document):
         def changed(change):
-            fresh = copy.deepcopy(document)
-            target = fresh
-            for step in place:
-                target = target[step]
-            change(target)
-            return fresh
+            return with_change(document, place, change)
 
         def within(document):
             for step in place:
@@ -267,7 +306,8 @@ def check_kinds(options, kinds, readers, run, ensure, lines):
                "scripts/make-reference")
         schema = json.loads(text)
         Draft202012Validator.check_schema(schema)
-        validator = Draft202012Validator(schema)
+        judge = Judge(schema)
+        validator = judge.validator
         checked = 0
         samples = list(lines_apart(files_of(options.source, SPOILED, kind), lines))
         for path in [*samples, *lines_apart(files_of(options.source, CHECKED, kind), lines)]:
@@ -279,11 +319,12 @@ def check_kinds(options, kinds, readers, run, ensure, lines):
         tried = refused = 0
         for path in samples:
             original, _ = readers.ask(kind, path)
+            judge.share(original)
             with tempfile.TemporaryDirectory() as place:
                 copied = scratch_copy(options.source, path, pathlib.Path(place))
                 for where, how, document in spoiled(original):
                     write(copied, document)
-                    _, error = readers.ask(kind, copied)
+                    _, error = readers.ask(kind, copied, show=False)
                     fits = validator.is_valid(document)
                     tried += 1
                     refused += error is not None

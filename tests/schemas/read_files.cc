@@ -1,6 +1,7 @@
 // Reads files as the program does, for check.py, which holds them against schemas. Each line of its
-// input is {"kind": ..., "path": ...}; each line of its output {"document": ..., "error": ...}: the
-// file as JSON, null where it is none, and what its reader says of it, null where it is right.
+// input is {"kind": ..., "path": ..., "show": ...}; each line of its output {"document": ...,
+// "error": ...}: the file as JSON, null where it is none or was not to be shown, and what its
+// reader says of it, null where it is right.
 
 #include <filesystem>
 #include <iostream>
@@ -138,7 +139,8 @@ Json answer(const Json& request) {
   const fs::path path = request.at("path").get<std::string>();
   const auto document = document_of(path);
   const Status status = read(request.at("kind").get<std::string>(), path);
-  return {{"document", document ? *document : Json()},
+  const bool show = request.at("show").get<bool>();
+  return {{"document", document && show ? *document : Json()},
           {"is_readable", document.has_value()},
           {"error", status ? Json() : Json(status.error().message)}};
 }

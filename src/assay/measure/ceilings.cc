@@ -63,6 +63,23 @@ struct Unmap {
   void operator()(void* memory) const { ::munmap(memory, bytes); }
 };
 
+// What any processor can do.
+void read_words(const char* from, size_t bytes) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at + 8 <= bytes; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, from + at, 8);
+    sum ^= word;
+  }
+  asm volatile("" : : "r"(sum));
+}
+
+struct Peak {
+  const char* name;
+  void (*chain)();
+  double operations;  // Of one call.
+};
+
 #if defined(__x86_64__)
 
 __attribute__((target("avx512f"))) void read_block_512(const char* from, size_t bytes) {
@@ -114,20 +131,8 @@ ASSAY_CHAINS(dot_bf16_512, "avx512f,avx512bf16", __m512, _mm512_setzero_ps(), "v
 void read_block(const char* from, size_t bytes) {
   if (__builtin_cpu_supports("avx512f")) return read_block_512(from, bytes);
   if (__builtin_cpu_supports("avx2")) return read_block_256(from, bytes);
-  uint64_t sum = 0;
-  for (size_t at = 0; at + 8 <= bytes; at += 8) {
-    uint64_t word;
-    std::memcpy(&word, from + at, 8);
-    sum ^= word;
-  }
-  asm volatile("" : : "r"(sum));
+  read_words(from, bytes);
 }
-
-struct Peak {
-  const char* name;
-  void (*chain)();
-  double operations;  // Of one call.
-};
 
 std::vector<Peak> peaks() {
   constexpr double kFmas = double{kChains} * kSteps;
@@ -146,20 +151,7 @@ std::vector<Peak> peaks() {
 
 #else
 
-void read_block(const char* from, size_t bytes) {
-  uint64_t sum = 0;
-  for (size_t at = 0; at + 8 <= bytes; at += 8) {
-    uint64_t word;
-    std::memcpy(&word, from + at, 8);
-    sum ^= word;
-  }
-  asm volatile("" : : "r"(sum));
-}
-struct Peak {
-  const char* name;
-  void (*chain)();
-  double operations;
-};
+void read_block(const char* from, size_t bytes) { read_words(from, bytes); }
 std::vector<Peak> peaks() { return {}; }
 
 #endif

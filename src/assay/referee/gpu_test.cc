@@ -3,6 +3,7 @@
 #include "assay/referee/gpu.h"
 
 #include <cmath>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,6 +23,13 @@ using gemm::testing::get;
 using gemm::testing::put;
 using gemm::testing::run;
 using ::testing::HasSubstr;
+
+// What is said of the output of one timed launch, and of the same with 3 added to one element.
+struct TimedOutput {
+  std::vector<std::byte> output;
+  Check right, off_by_three;
+  std::string place;  // Of that element.
+};
 
 class RefereeGpuTest : public ::testing::Test {
  protected:
@@ -45,6 +53,9 @@ class RefereeGpuTest : public ::testing::Test {
     EXPECT_TRUE(check) << check.error().message;
     return check ? *check : Check{};
   }
+
+  void look_at_timed_outputs(
+      const std::function<void(const Instance& instance, const TimedOutput& timed)>& look);
 
   // On the GPU whatever is wrong on the host is, with the same sentence; and no less.
   void compare(const Instance& instance, const std::vector<std::byte>& output) {
@@ -102,7 +113,9 @@ TEST_F(RefereeGpuTest, SaysWhatTheHostSaysOfEveryKindOfInput) {
 
 constexpr InputSeeds kSeeds{.set = 3, .launch = 5};
 
-TEST_F(RefereeGpuTest, TimedOutputsAreComparedElementByElement) {
+// Of three launches of each small problem; none is taken for that of another launch.
+void RefereeGpuTest::look_at_timed_outputs(
+    const std::function<void(const Instance&, const TimedOutput&)>& look) {
   for (const Problem& problem : gemm::testing::small_problems()) {
     if (problem.dimension("k") < 8) continue;
     SCOPED_TRACE(problem.signature());
@@ -111,18 +124,25 @@ TEST_F(RefereeGpuTest, TimedOutputsAreComparedElementByElement) {
     for (uint64_t launch = 1; launch < 4; ++launch) {
       const InputSeeds seeds{.set = 9, .launch = launch};
       std::vector<std::byte> output = run(**instance, seeds);
-      const Check right = check(**instance, output, seeds);
-      EXPECT_TRUE(right.right) << right.first_wrong;
-      EXPECT_EQ(right.compared, right.elements);
+      TimedOutput timed{output, check(**instance, output, seeds), {}, {}};
+      EXPECT_TRUE(timed.right.right) << timed.right.first_wrong;
       EXPECT_FALSE(check(**instance, output, {9, launch + 10}).right);
-      EXPECT_FALSE(check(**instance, output).right);
       const int64_t i = problem.dimension("m") / 2, j = problem.dimension("n") - 1;
       put(problem, "out", output, 0, i, j, get(problem, "out", output, 0, i, j) + 3);
-      const Check wrong = check(**instance, output, seeds);
-      EXPECT_EQ(wrong.wrong, 1) << wrong.first_wrong;
-      EXPECT_THAT(wrong.first_wrong, HasSubstr(fmt::format("out[0,{},{}] = ", i, j)));
+      timed.off_by_three = check(**instance, output, seeds);
+      timed.place = fmt::format("out[0,{},{}] = ", i, j);
+      look(**instance, timed);
     }
   }
+}
+
+TEST_F(RefereeGpuTest, TimedOutputsAreComparedElementByElement) {
+  look_at_timed_outputs([&](const Instance& instance, const TimedOutput& timed) {
+    EXPECT_EQ(timed.right.compared, timed.right.elements);
+    EXPECT_FALSE(check(instance, timed.output).right);
+    EXPECT_EQ(timed.off_by_three.wrong, 1) << timed.off_by_three.first_wrong;
+    EXPECT_THAT(timed.off_by_three.first_wrong, HasSubstr(timed.place));
+  });
 }
 
 // Off by less than the largest magnitudes of whole operands allow, and by more than the element's
@@ -158,24 +178,11 @@ TEST_F(RefereeGpuTest, TimedOutputsAreJudgedByTheBoundThatTheirKernelPromises) {
 // As of problems that are too large for all of it: rows by projections, some by element.
 TEST_F(RefereeGpuTest, LargeTimedOutputsAreSampledAndProjected) {
   open_gpu(0);
-  for (const Problem& problem : gemm::testing::small_problems()) {
-    if (problem.dimension("k") < 8) continue;
-    SCOPED_TRACE(problem.signature());
-    const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
-    ASSERT_TRUE(instance) << instance.error().message;
-    for (uint64_t launch = 1; launch < 4; ++launch) {
-      const InputSeeds seeds{.set = 9, .launch = launch};
-      std::vector<std::byte> output = run(**instance, seeds);
-      const Check right = check(**instance, output, seeds);
-      EXPECT_TRUE(right.right) << right.first_wrong;
-      EXPECT_THAT(right.method, HasSubstr("by 8 projections"));
-      EXPECT_FALSE(check(**instance, output, {9, launch + 10}).right);
-      EXPECT_TRUE(check(**instance, run(**instance)).right);  // A proof's are compared whole.
-      const int64_t i = problem.dimension("m") / 2, j = problem.dimension("n") - 1;
-      put(problem, "out", output, 0, i, j, get(problem, "out", output, 0, i, j) + 3);
-      EXPECT_FALSE(check(**instance, output, seeds).right);
-    }
-  }
+  look_at_timed_outputs([&](const Instance& instance, const TimedOutput& timed) {
+    EXPECT_THAT(timed.right.method, HasSubstr("by 8 projections"));
+    EXPECT_TRUE(check(instance, run(instance)).right);  // A proof's are compared whole.
+    EXPECT_FALSE(timed.off_by_three.right);
+  });
 }
 
 // Every fourth of 300 rows is compared by element, and which ones nobody knows beforehand; an error

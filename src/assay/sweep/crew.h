@@ -17,6 +17,7 @@
 #include "assay/process/messages/begin.h"
 #include "assay/sweep/sweep.h"
 #include "assay/sweep/venue_rules.h"
+#include "assay/timing/site.h"
 
 namespace assay::sweep {
 
@@ -29,7 +30,7 @@ process::Init worker_init(const Request& request, const input::PackedSources& so
 using StartChild = std::function<Result<std::unique_ptr<Child>>(const ChildOptions& options)>;
 Result<std::unique_ptr<Child>> start_process(const ChildOptions& options);
 
-class Crew {
+class Crew final : public Processes {
  public:
   explicit Crew(const Request& request, StartChild start = &start_process)
       : request_(request), start_(std::move(start)) {}
@@ -37,14 +38,14 @@ class Crew {
 
   Result<Child*> builder();
   Result<Child*> runner();
-  Result<Child*> referee();
+  Result<Child*> referee() override;
 
   // In two steps, between which others may be started, the referee gets the GPU that the workers
   // use, and looks whether it can read their memory there: then it compares outputs on the GPU.
   // Where it cannot, it does so on the host.
   Status open_referees_gpu();
   Status show_gpu_to_referee();
-  bool referee_sees_gpu() const {
+  bool referee_sees_gpu() const override {
     return referees_gpu_ == RefereesGpu::seen && referee_ && referee_->alive();
   }
 
@@ -68,13 +69,9 @@ class Crew {
   // was dismissed may take until a runner or a confirming process is asked for to be gone.
   Result<Child*> confirmer(size_t index);
 
-  // Processes that time kernels in turn (bursts.h). Of a company the first holds stock kernels and
-  // ours, each other one what a user brought, and none of these outlives its problem.
-  static constexpr size_t kRace = 0;
-  static constexpr size_t confirming(size_t confirmer) { return confirmer + 1; }
-  Result<Child*> member(size_t company, size_t index);
-  // Who loaded users' code to list it stands still while others are timed.
-  void freeze_guest() {
+  // What a user brought does not outlive its problem.
+  Result<Child*> member(size_t company, size_t index) override;
+  void freeze_guest() override {
     if (guest_) (void)guest_->park();
   }
   void dismiss_confirmers();
@@ -90,19 +87,16 @@ class Crew {
   // What users brought, for workers: the same for each, whatever becomes of their files.
   Result<const input::PackedSources*> sources();
 
-  // What a worker said of itself when it began: the last one, once builder() or runner() was
-  // called.
-  const process::Init::Answer& facts() const { return facts_; }
-  // Whether code that users brought runs on the processor, in the processes that run candidates.
-  bool has_native_guests() const { return native_guests_; }
+  // The last one, once builder() or runner() was called.
+  const process::Init::Answer& facts() const override { return facts_; }
+  bool has_native_guests() const override { return native_guests_; }
 
   // Called with what holds for each new process that candidates will run in.
   void on_confined(std::function<Status(const process::Confinement&)> call) {
     on_confined_ = std::move(call);
   }
 
-  // What ran in a process, for those that are started from now on (code_copies.h).
-  void learn_code(std::vector<process::RanCode> ran) { code_ = std::move(ran); }
+  void learn_code(std::vector<process::RanCode> ran) override { code_ = std::move(ran); }
 
   // Stops everything; what is needed again starts again.
   void dismiss();

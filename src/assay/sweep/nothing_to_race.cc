@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/record/outcome.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

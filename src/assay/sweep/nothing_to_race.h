@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "assay/sweep/stages/candidate.h"
 #include "assay/sweep/sweep.h"
+#include "assay/timing/candidate.h"
 
 namespace assay::sweep {
 

@@ -11,11 +11,13 @@
 #include "assay/base/random.h"
 #include "assay/op/calculator.h"
 #include "assay/op/gemm/gemm.h"
+#include "testing/instance.h"
 #include "testing/naive_gemm.h"
 
 namespace assay::gemm {
 namespace {
 
+using assay::testing::instance_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Order;
@@ -30,13 +32,6 @@ Problem make(Shape shape) {
 std::string error_of(std::string_view text) {
   const auto parsed = Epilogue::parse(text);
   return parsed ? "" : parsed.error().message;
-}
-
-std::unique_ptr<Instance> instance_of(const Problem& problem, InputKind kind, uint64_t seed = 1) {
-  auto made = operation().make_instance(problem, kind, seed);
-  EXPECT_TRUE(made) << problem.name() << " " << to_string(kind) << ": "
-                    << (made ? "" : made.error().message);
-  return made ? std::move(*made) : nullptr;
 }
 
 std::string text(const Check& check) {

@@ -1,3 +1,5 @@
+#include "testing/instance.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,6 +19,7 @@
 namespace assay::gemm {
 namespace {
 
+using assay::testing::instance_of;
 using testing::flip;
 using ::testing::HasSubstr;
 using testing::Naive;
@@ -27,13 +30,6 @@ Problem make(Shape shape) {
   auto made = problem(shape);
   EXPECT_TRUE(made) << (made ? "" : made.error().message);
   return *made;
-}
-
-std::unique_ptr<Instance> instance_of(const Problem& problem, InputKind kind, uint64_t seed = 1) {
-  auto made = operation().make_instance(problem, kind, seed);
-  EXPECT_TRUE(made) << problem.signature() << " " << to_string(kind) << ": "
-                    << (made ? "" : made.error().message);
-  return made ? std::move(*made) : nullptr;
 }
 
 std::string text(const Check& check) {

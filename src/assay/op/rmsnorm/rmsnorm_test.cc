@@ -11,10 +11,12 @@
 #include "assay/op/outputs.h"
 #include "assay/op/proof_words.h"
 #include "assay/op/rmsnorm/testing/naive_rmsnorm.h"
+#include "testing/instance.h"
 
 namespace assay::rmsnorm {
 namespace {
 
+using assay::testing::instance_of;
 using testing::get;
 using ::testing::HasSubstr;
 using testing::Naive;
@@ -26,13 +28,6 @@ Problem make(const Shape& shape) {
   auto made = problem(shape);
   EXPECT_TRUE(made) << (made ? "" : made.error().message);
   return *made;
-}
-
-std::unique_ptr<Instance> instance_of(const Problem& problem, InputKind kind, uint64_t seed = 1) {
-  auto made = operation().make_instance(problem, kind, seed);
-  EXPECT_TRUE(made) << problem.signature() << " " << to_string(kind) << ": "
-                    << (made ? "" : made.error().message);
-  return made ? std::move(*made) : nullptr;
 }
 
 std::string text(const Check& check) {

@@ -1,5 +1,6 @@
 #include "assay/op/user/user.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -470,19 +471,24 @@ TEST(UserInstance, ANeedleIsInEveryLine) {
   }
 }
 
-// What a proof has of needles: its instances, of seeds as the referee gives them.
-std::vector<Check> needle_checks(const Problem& problem, uint64_t seed,
-                                 std::vector<float> (*kernel)(const Instance&)) {
+// What a proof has of needles: its instances, of seeds as the referee gives them, and what each of
+// the kernels comes to on all of them.
+using Kernel = std::vector<float> (*)(const Instance&);
+template <size_t Count>
+std::array<std::vector<Check>, Count> needle_checks(const Problem& problem, uint64_t seed,
+                                                    const Kernel (&kernels)[Count]) {
   const Operation& operation = **find_operation(problem.operation());
   const auto kinds = operation.useful_kinds(problem);
-  std::vector<Check> checks;
+  std::array<std::vector<Check>, Count> checks;
   // Its reference is started once for all.
   const auto first = operation.make_instance(problem, InputKind::zeros, 1);
   for (int64_t i = 0; i < std::ranges::count(kinds, InputKind::needle); ++i) {
     const auto made =
         operation.make_instance(problem, InputKind::needle, seed_of_one(seed << 8, i));
     EXPECT_TRUE(made) << (made ? "" : made.error().message);
-    if (made) checks.push_back(check(**made, kernel(**made)));
+    if (!made) continue;
+    for (size_t kernel = 0; kernel < Count; ++kernel)
+      checks[kernel].push_back(check(**made, kernels[kernel](**made)));
   }
   return checks;
 }
@@ -510,9 +516,11 @@ TEST(UserInstance, WhoErrsTooMuchForSomeNeedlesIsWrongWhateverTheSeed) {
   const Operation& operation = operation_of(softmax());
   const Problem problem = problem_of(operation, {{"m", 64}, {"n", 1000}});
   for (uint64_t seed = 1; seed <= 12; ++seed) {
-    const auto of_floats = needle_checks(problem, seed, right_output);
+    const auto [of_floats, of_doubles] =
+        needle_checks(problem, seed, {right_output, summed_in_double});
+    EXPECT_FALSE(of_floats.empty());
     EXPECT_FALSE(std::ranges::all_of(of_floats, &Check::right)) << "seed " << seed;
-    for (const Check& one : needle_checks(problem, seed, summed_in_double))
+    for (const Check& one : of_doubles)
       EXPECT_TRUE(one.right) << "seed " << seed << ": " << one.first_wrong;
     const auto uniform = operation.make_instance(problem, InputKind::uniform, seed);
     ASSERT_TRUE(uniform);

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "assay/sweep/stages/bursts.h"
-#include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/prove.h"
+#include "assay/timing/bursts.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 namespace {
@@ -127,7 +127,8 @@ class AskingAgain {
     ASSAY_TRY(instances.make(InputKind::uniform));
     Bursts bursts(station_, field_, Crew::kRace);
     ASSAY_TRY(bursts.open(instances, who, kPlacementSeed));
-    if (bursts.is_open(index)) ASSAY_TRY(bursts.prove(instances, index));
+    if (bursts.is_open(index))
+      ASSAY_TRY(prove_where_timed(station_, field_, bursts, instances, index));
     for (int round = 0; round < rounds_ && candidate.alive(); ++round) {
       ASSAY_TRY(bursts.round(who, "race").map([](const Bursts::Round&) {}));
       ASSAY_TRY(bursts.judge_some(instances, {index}, kLooks));

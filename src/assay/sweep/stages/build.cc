@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "assay/base/clock.h"
-#include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/rank.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/op/gemm/gemm.h"
-#include "assay/sweep/stages/mean_errors.h"
+#include "assay/timing/line_errors.h"
 #include "testing/strassen.h"
 
 namespace assay::sweep {
@@ -177,7 +177,7 @@ class Coarse : public ::testing::TestWithParam<Case> {
     for (const InputSeeds& seeds : {InputSeeds{}, {5, 5}, {6, 6}}) {
       const Check check = instance_->check(run(dot, *instance_, seeds), seeds);
       proof.right &= check.right;
-      add_mean_errors(proof, check);
+      add_line_errors(proof, check);
     }
     return proof;
   }
@@ -270,7 +270,7 @@ class CoarseNormwise : public ::testing::TestWithParam<int64_t> {
       const Check check =
           instance->check(std::as_bytes(std::span(out)), seeds, ErrorBound::normwise);
       proof.right &= check.right;
-      add_mean_errors(proof, check);
+      add_line_errors(proof, check);
     }
     if (!proof.right) return "wrong";
     const auto coarse = coarse_arithmetic(proof, {}, false);

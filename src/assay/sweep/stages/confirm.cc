@@ -9,6 +9,7 @@
 #include "assay/base/hash.h"
 #include "assay/sweep/stages/earlier_confirmations.h"
 #include "assay/sweep/stages/mean_errors.h"
+#include "assay/sweep/stages/prove.h"
 
 namespace assay::sweep {
 namespace {
@@ -192,7 +193,7 @@ Status Confirming::prove_again(Bursts& bursts, const Instances& instances,
   std::shuffle(order.begin(), order.end(), std::mt19937_64(fast_hash(instances.commitment())));
   for (const size_t index : order) {
     if (!field_.candidates[index].alive() || !bursts.is_open(index)) continue;
-    ASSAY_TRY(bursts.prove(instances, index));
+    ASSAY_TRY(prove_where_timed(station_, field_, bursts, instances, index));
   }
   return {};
 }

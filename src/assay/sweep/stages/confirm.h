@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "assay/stats/plan_confirm.h"
-#include "assay/sweep/stages/bursts.h"
-#include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/race.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/bursts.h"
+#include "assay/timing/instances.h"
 
 namespace assay::sweep {
 

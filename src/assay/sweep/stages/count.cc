@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "assay/sweep/stages/bursts.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/bursts.h"
 
 namespace assay::sweep {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "assay/base/result.h"
 #include "assay/record/confirm.h"
-#include "assay/sweep/stages/candidate.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/candidate.h"
 
 namespace assay::sweep {
 

@@ -7,11 +7,6 @@
 
 namespace assay::sweep {
 
-void add_mean_errors(ProofSummary& proof, const Check& check) {
-  proof.ordinary_lines.add(check.ordinary_lines.elements, check.ordinary_lines.sum);
-  proof.wide_lines.add(check.wide_lines.elements, check.wide_lines.sum);
-}
-
 void judge_mean_errors(const Station& station, Field& field) {
   std::vector<const KernelOutcome*> proven;
   for (const Candidate& candidate : field.candidates)

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "assay/sweep/run_facts.h"
-#include "assay/sweep/stages/bursts.h"
+#include "assay/timing/bursts.h"
 
 namespace assay::sweep {
 namespace {

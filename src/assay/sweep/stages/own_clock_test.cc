@@ -15,7 +15,7 @@ using ::testing::Not;
 // launches as the other in one.
 std::optional<Finding> finding(double seconds, double joules, bool shown = true,
                                double capped = 1) {
-  ProblemRecord problem = testing::make_record().problems[0];
+  ProblemRecord problem = assay::testing::make_record().problems[0];
   if (!shown) problem.confirmations.back().conclusion.headline->verdict.low = 0.9;
   const PairVerdict* pair = problem.headline();
   EXPECT_NE(pair, nullptr);
@@ -55,7 +55,7 @@ TEST(OwnClockTest, WhatNothingHeldBackAloneIsSaidToBeSo) {
 }
 
 TEST(OwnClockTest, OfADefaultThatIsTheBestThereAreNoTwo) {
-  ProblemRecord problem = testing::make_record().problems[0];
+  ProblemRecord problem = assay::testing::make_record().problems[0];
   PairVerdict& headline = *problem.confirmations.back().conclusion.headline;
   EXPECT_EQ(pair_at_own_clock(problem), &headline);
   headline.other = headline.candidate;

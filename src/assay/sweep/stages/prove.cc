@@ -13,11 +13,13 @@
 #include "assay/op/user/places.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/nothing_to_race.h"
-#include "assay/sweep/stages/bound_advice.h"
-#include "assay/sweep/stages/endings.h"
-#include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/mean_errors.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/bound_advice.h"
+#include "assay/timing/bursts.h"
+#include "assay/timing/endings.h"
+#include "assay/timing/instances.h"
+#include "assay/timing/line_errors.h"
 
 namespace assay::sweep {
 namespace {
@@ -62,7 +64,7 @@ void add_check(Candidate& candidate, const Problem& problem, InputKind input_kin
                         check.first_wrong};
   if (proof.checks.empty() || !add_to(proof.checks.back(), made)) proof.checks.push_back(made);
   proof.max_error = std::max(proof.max_error, made.max_error);
-  add_mean_errors(proof, check);
+  add_line_errors(proof, check);
   if (input_kind == InputKind::uniform) {
     const ProofCheck& told = proof.checks.back();  // Of all alike: `compare --recompute` reads it.
     proof.mean_error = told.mean_error;
@@ -124,8 +126,7 @@ void add_launch(Candidate& candidate, const process::Prove::Answer::Launch& laun
                           "in another way than it found it"};
 }
 
-}  // namespace
-
+// Judges what a worker answered. The numbers of instances are those of `instances`.
 Status judge_proof(Candidate& candidate, const Instances& instances, const process::Prove& asked,
                    process::Prove::Answer answer, Child& worker) {
   std::vector<std::optional<bool>> wrong;  // Within the normwise bound?
@@ -162,8 +163,6 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
   if (!candidate.alive()) worker.dismiss("a wrong kernel ran there");
   return {};
 }
-
-namespace {
 
 bool is_to_be_proven(const Candidate& candidate) { return candidate.alive() && !candidate.proven; }
 
@@ -378,7 +377,32 @@ Status leave_unproven(Field& field, std::string why) {
   return {};
 }
 
+// One instance of each kind that says something.
+Status make_all_kinds(const Station& station, Instances& instances, ErrorBound bound) {
+  ASSAY_TRY(const auto kinds, instances.choose_kinds(bound));
+  station.observer.on_stage("reference", 0, kinds.size(), "all of them at once");
+  return instances.make(kinds);
+}
+
 }  // namespace
+
+Status prove_where_timed(const Station& station, Field& field, Bursts& bursts,
+                         const Instances& instances, size_t index) {
+  ASSAY_TRY(Child * worker, bursts.turn_to_worker_of(index));
+  Candidate& candidate = field.candidates[index];
+  const process::Prove asked{candidate.built_kernel(), {0}, station.crew.referee_sees_gpu()};
+  auto answer = worker->call(asked, station.trial_seconds);
+  if (!answer) {
+    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+    candidate.outcome.ending = ending_of(answer.error(), "verify");
+    return {};
+  }
+  if (!candidate.outcome.proof) {
+    candidate.outcome.proof.emplace().right = true;
+    candidate.outcome.proof->error_bound = candidate.error_bound;
+  }
+  return judge_proof(candidate, instances, asked, std::move(*answer), *worker);
+}
 
 Status prove(const Station& station, Field& field, const std::function<Status()>& build) {
   if (std::ranges::none_of(field.candidates, is_to_be_proven)) {
@@ -402,7 +426,7 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
   Status made;
   tasks.push_back([&]() -> Status {
     ASSAY_TRY(station.crew.open_referees_gpu());
-    made = instances.make_all_kinds(bound);
+    made = make_all_kinds(station, instances, bound);
     return {};
   });
   ASSAY_TRY(station.crew.side_by_side(tasks));

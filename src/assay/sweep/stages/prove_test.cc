@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "assay/sweep/stages/build.h"
-#include "assay/sweep/stages/endings.h"
 #include "assay/sweep/testing/stage_test.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "assay/record/record.h"
-#include "assay/sweep/stages/candidate.h"
+#include "assay/timing/candidate.h"
 
 namespace assay::sweep {
 

@@ -12,9 +12,9 @@
 #include "assay/stats/plan_confirm.h"
 #include "assay/stats/race.h"
 #include "assay/stats/robust.h"
-#include "assay/sweep/stages/bursts.h"
 #include "assay/sweep/stages/mean_errors.h"
 #include "assay/sweep/stages/station.h"
+#include "assay/timing/bursts.h"
 
 namespace assay::sweep {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/instances.h"
+#include "assay/timing/instances.h"
 
 #include <utility>
 
@@ -14,11 +14,11 @@ SeenOutput seen_output(const process::SentOutput& output, const process::Files& 
 }
 
 Status Instances::commit() {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
+  ASSAY_TRY(Child * referee, site_.processes.referee());
   ASSAY_TRY(auto answer, ask(*referee, process::Commit{}, kLoadSeconds, "committing to a seed"));
   seed_ = answer.seed;
   commitment_ = std::move(answer.commitment);
-  return station_.journal.add_commitment(station_.problem.name(), commitment_);
+  return site_.commit(commitment_);
 }
 
 void Instances::keep(process::MadeInstances::Made told, InputKind kind,
@@ -27,17 +27,16 @@ void Instances::keep(process::MadeInstances::Made told, InputKind kind,
   for (uint64_t left = told.inputs; left > 0; --left) made.inputs.push_back(std::move(*next++));
 }
 
-Status Instances::make_all_kinds(ErrorBound bound) {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(const auto chosen, ask(*referee, process::ChooseKinds{station_.problem, bound},
-                                   kLoadSeconds, "choosing inputs"));
-  station_.observer.on_stage("reference", 0, chosen.kinds.size(), "all of them at once");
-  return make(chosen.kinds);
+Result<std::vector<InputKind>> Instances::choose_kinds(ErrorBound bound) const {
+  ASSAY_TRY(Child * referee, site_.processes.referee());
+  ASSAY_TRY(auto chosen, ask(*referee, process::ChooseKinds{site_.problem, bound}, kLoadSeconds,
+                             "choosing inputs"));
+  return std::move(chosen.kinds);
 }
 
 Status Instances::make(const std::vector<InputKind>& kinds) {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(auto answer, ask(*referee, process::MakeInstances{station_.problem, kinds, seed_},
+  ASSAY_TRY(Child * referee, site_.processes.referee());
+  ASSAY_TRY(auto answer, ask(*referee, process::MakeInstances{site_.problem, kinds, seed_},
                              kReferenceSeconds, "making inputs and their reference"));
   auto files = answer.files.take();
   auto next = files.begin();
@@ -47,8 +46,8 @@ Status Instances::make(const std::vector<InputKind>& kinds) {
 
 Status Instances::make(InputKind kind) { return make(std::vector<InputKind>{kind}); }
 
-Status Instances::derive(Crew& crew, std::span<const Derivation> wanted) {
-  ASSAY_TRY(Child * referee, crew.referee());
+Status Instances::derive(Processes& processes, std::span<const Derivation> wanted) {
+  ASSAY_TRY(Child * referee, processes.referee());
   process::Derive asked;
   for (const Derivation& one : wanted)
     asked.wanted.push_back({one.base->made_.front().id, one.made->seed_});
@@ -65,14 +64,14 @@ void Instances::close_files() {
 }
 
 Status Instances::load_into(Child& worker, uint64_t seed) const {
-  process::Load load{.problem = station_.problem, .instances = made_.size(), .seed = seed};
+  process::Load load{.problem = site_.problem, .instances = made_.size(), .seed = seed};
   for (const Made& made : made_)
     for (const UniqueFd& input : made.inputs) load.files.lend(input.get());
   return ask(worker, load, kLoadSeconds, "loading operands").map([](const process::Done&) {});
 }
 
 Status Instances::prepare_checks() const {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
+  ASSAY_TRY(Child * referee, site_.processes.referee());
   process::PrepareChecks prepare;
   for (const Made& made : made_) prepare.instances.push_back(made.id);
   return ask(*referee, prepare, kReferenceSeconds, "working out references")
@@ -81,7 +80,7 @@ Status Instances::prepare_checks() const {
 
 Result<Check> Instances::check(size_t index, const SeenOutput& output,
                                const std::optional<Timed>& timed, ErrorBound bound) const {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
+  ASSAY_TRY(Child * referee, site_.processes.referee());
   process::CheckOutput asked{.instance = made_[index].id, .bound = bound, .timed = timed};
   if (output.gpu) {
     asked.output.gpu = output.gpu;
@@ -94,13 +93,13 @@ Result<Check> Instances::check(size_t index, const SeenOutput& output,
 }
 
 Result<std::string> Instances::reveal() const {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
+  ASSAY_TRY(Child * referee, site_.processes.referee());
   ASSAY_TRY(auto answer, ask(*referee, process::Reveal{seed_}, kLoadSeconds, "publishing a seed"));
   return std::move(answer.seed);
 }
 
 Status Instances::drop() {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
+  ASSAY_TRY(Child * referee, site_.processes.referee());
   for (const Made& made : made_)
     ASSAY_TRY(ask(*referee, process::Drop{made.id}, kLoadSeconds, "dropping inputs")
                   .map([](const process::Done&) {}));

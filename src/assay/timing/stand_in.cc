@@ -1,4 +1,4 @@
-#include "assay/sweep/stand_in.h"
+#include "assay/timing/stand_in.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/memory_room.h"
+#include "assay/timing/memory_room.h"
 
 #include <algorithm>
 

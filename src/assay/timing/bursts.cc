@@ -1,13 +1,11 @@
-#include "assay/sweep/stages/bursts.h"
+#include "assay/timing/bursts.h"
 
 #include <algorithm>
 #include <random>
 
 #include "assay/base/clock.h"
 #include "assay/stats/robust.h"
-#include "assay/sweep/stages/endings.h"
-#include "assay/sweep/stages/prove.h"
-#include "assay/sweep/stand_in.h"
+#include "assay/timing/stand_in.h"
 
 namespace assay::sweep {
 namespace {
@@ -19,10 +17,10 @@ constexpr size_t kMostGuests = 32;
 
 void Bursts::assign(const std::vector<size_t>& candidates) {
   home_.clear();
-  const size_t most = std::min(kMostGuests, station_.guests_at_once());
+  const size_t most = std::min(kMostGuests, site_.guests_at_once());
   std::map<std::string, size_t> guests;
   for (const size_t index : candidates) {
-    const std::string home = station_.home_of(field_.candidates[index]);
+    const std::string home = site_.home_of(field_.candidates[index]);
     home_[index] = 0;
     if (home.empty()) continue;
     const auto [guest, is_new] = guests.emplace(home, guests.size());
@@ -32,8 +30,7 @@ void Bursts::assign(const std::vector<size_t>& candidates) {
   begun_.clear();
   const auto around = std::make_shared<AroundClock>();
   for (size_t member = 0; member <= std::min(guests.size(), most); ++member)
-    processes_.push_back(
-        std::make_unique<TimingProcess>(station_, field_, company_, member, around));
+    processes_.push_back(std::make_unique<TimingProcess>(site_, field_, company_, member, around));
 }
 
 Status Bursts::open_stock(const Instances& instances, const std::vector<size_t>& candidates,
@@ -41,7 +38,7 @@ Status Bursts::open_stock(const Instances& instances, const std::vector<size_t>&
   instances_ = &instances;
   seed_ = seed;
   assign(candidates);
-  station_.crew.freeze_guest();
+  site_.processes.freeze_guest();
   return open_process(0);
 }
 
@@ -89,22 +86,9 @@ Result<TimingProcess*> Bursts::turn_to(size_t process) {
   return processes_[process].get();
 }
 
-Status Bursts::prove(const Instances& instances, size_t index) {
-  ASSAY_TRY(TimingProcess * process, turn_to(home_.at(index)));
-  ASSAY_TRY(Child * worker, process->worker());
-  Candidate& candidate = field_.candidates[index];
-  const process::Prove asked{candidate.built_kernel(), {0}, station_.crew.referee_sees_gpu()};
-  auto answer = worker->call(asked, station_.request.limits.trial_seconds);
-  if (!answer) {
-    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-    candidate.outcome.ending = ending_of(answer.error(), "verify");
-    return {};
-  }
-  if (!candidate.outcome.proof) {
-    candidate.outcome.proof.emplace().right = true;
-    candidate.outcome.proof->error_bound = candidate.error_bound;
-  }
-  return judge_proof(candidate, instances, asked, std::move(*answer), *worker);
+Result<Child*> Bursts::turn_to_worker_of(size_t candidate) {
+  ASSAY_TRY(TimingProcess * process, turn_to(home_.at(candidate)));
+  return process->worker();
 }
 
 bool Bursts::is_open(size_t candidate) const {

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/bound_advice.h"
+#include "assay/timing/bound_advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/endings.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 

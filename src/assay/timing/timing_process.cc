@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/timing_process.h"
+#include "assay/timing/timing_process.h"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/record/coarse.h"
-#include "assay/sweep/stages/endings.h"
+#include "assay/timing/endings.h"
 
 namespace assay::sweep {
 namespace {
@@ -41,12 +41,12 @@ Status TimingProcess::open(const Instances& instances, const std::vector<size_t>
 }
 
 Result<Child*> TimingProcess::worker() {
-  ASSAY_TRY(worker_, station_.crew.member(company_, member_));
+  ASSAY_TRY(worker_, site_.processes.member(company_, member_));
   // To hear of a burst's moments at once takes a core that the burst does not need. Warm bursts
   // have more of them than the system keeps.
   worker_->wake_for_moments(
-      station_.crew.facts().threads < static_cast<int>(std::thread::hardware_concurrency()) ||
-          station_.condition.cache == measure::Cache::warm,
+      site_.processes.facts().threads < static_cast<int>(std::thread::hardware_concurrency()) ||
+          site_.condition.cache == measure::Cache::warm,
       static_cast<uint8_t>(measure::BurstPulse::ready));
   // Behind the launch that leads in, and ahead of the first timed one.
   worker_->when_told(static_cast<uint8_t>(measure::BurstPulse::ready), [this] {
@@ -71,12 +71,13 @@ Status TimingProcess::load() {
             ask(*worker_, process::MeasureTimer{}, kOpenSeconds, "reading the clock"));
   timer_ = timer.facts;
   ASSAY_TRY(instances_->load_into(*worker_, seed_));
-  ASSAY_TRY(auto rotated, ask(*worker_,
-                              process::Rotate{.condition = station_.condition,
-                                              .key = instances_->sets_key(),
-                                              .users = member_ > 0,
-                                              .as_needed = member_ == 0 && company_ == Crew::kRace},
-                              kOpenSeconds, "placing operands"));
+  ASSAY_TRY(auto rotated,
+            ask(*worker_,
+                process::Rotate{.condition = site_.condition,
+                                .key = instances_->sets_key(),
+                                .users = member_ > 0,
+                                .as_needed = member_ == 0 && company_ == Processes::kRace},
+                kOpenSeconds, "placing operands"));
   sets_ = rotated.sets;
   turns_ = PlanTurns(static_cast<size_t>(sets_));
   cold_doubt_ = std::move(rotated.cold_doubt);
@@ -167,7 +168,7 @@ Status TimingProcess::open_one(size_t index) {
     worker_->dismiss("something was armed there");
     return {};
   }
-  tainted_ = tainted_ || station_.taints_process(candidate);
+  tainted_ = tainted_ || site_.taints_process(candidate);
   if (is_on_cores()) {
     auto outputs = outputs_at(std::move(answer->outputs));
     if (!outputs) {
@@ -230,7 +231,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
   if (worked_on) return end_call({*worked_on}, late_work(kOutputChanged), kWorkWentOn, round);
   ++calls_;
   // Bare links stand anywhere in the round.
-  const bool chained = station_.condition.spacing == measure::Spacing::chain;
+  const bool chained = site_.condition.spacing == measure::Spacing::chain;
   const size_t bare_at = chained ? static_cast<size_t>(random_() % (order.size() + 1)) : kNowhere;
   process::Round asked{.bursts = {}, .seed = seed, .approach_ns = field_.approaches.least_ns()};
   double expected_ns = 0;
@@ -243,7 +244,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     asked.bursts.insert(asked.bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
                         {process::kBareLinks, std::max(1, sets_ / 2)});
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
-  const double limit = station_.request.limits.trial_seconds + 50e-9 * expected_ns;
+  const double limit = site_.trial_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();
   const auto answer = worker_->call(asked, limit);
   const double bracket = static_cast<double>(monotonic_ns() - start);
@@ -289,7 +290,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     sample.outside_ns = moments->outside_ns();
     if (const int64_t worked_ns = moments->thread_ns(); worked_ns >= 0)
       sample.beside_ns = std::max<int64_t>(1, worked_ns - sample.ns);
-    const int threads = station_.crew.facts().threads;
+    const int threads = site_.processes.facts().threads;
     const BurstMoments::Ran ran = moments->ran(threads);
     // What it says itself counts, too: whoever ran for longer is the slower for it.
     sample.ran_least_ns =
@@ -360,7 +361,7 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
   forget_outputs(index);
   const int64_t start = monotonic_ns();
   const auto answer = worker_->call(process::RunBlock{handles_.at(index), seconds},
-                                    station_.request.limits.trial_seconds + 2 * seconds);
+                                    site_.trial_seconds + 2 * seconds);
   const double bracket = static_cast<double>(monotonic_ns() - start);
   wall_ns_ += bracket;
   if (!answer) {
@@ -381,7 +382,7 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
 Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launches) {
   if (!is_open(index)) return std::optional<EventCounts>();
   const double expected_ns = field_.candidates[index].launch_ns * launches;
-  const double limit = station_.request.limits.trial_seconds + 50e-9 * expected_ns;
+  const double limit = site_.trial_seconds + 50e-9 * expected_ns;
   forget_outputs(index);
   const auto answer =
       worker_->call(process::Count{handles_.at(index), launches, random_() >> 1}, limit);
@@ -432,7 +433,7 @@ void TimingProcess::tell_holdings() {
   // constants of every set.
   constexpr int64_t kOutputs = int64_t{1} << 20, kCopies = 4;
   int64_t outputs = kOutputs, declared = 0;
-  for (const Operand& operand : station_.problem.operands())
+  for (const Operand& operand : site_.problem.operands())
     if (operand.access != Access::read) outputs += kCopies * operand.span_bytes;
   for (const size_t index : all_open()) {
     const KernelOutcome& outcome = field_.candidates[index].outcome;
@@ -458,7 +459,7 @@ Status TimingProcess::unload() {
     return {};
   }
   auto answer = worker_->call(process::Unload{}, kOpenSeconds);
-  if (answer) station_.crew.learn_code(std::move(answer->code));
+  if (answer) site_.processes.learn_code(std::move(answer->code));
   if (answer || (!worker_->alive() && !is_interruption(answer.error())))
     return {};  // Dead, it holds nothing.
   return fail(as_error(answer.error(), "unloading operands"));

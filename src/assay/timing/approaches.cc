@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/approaches.h"
+#include "assay/timing/approaches.h"
 
 #include <algorithm>
 #include <vector>

@@ -14,9 +14,9 @@
 #include "assay/base/keyed_random.h"
 #include "assay/measure/burst.h"
 #include "assay/process/kept_constants.h"
-#include "assay/sweep/stages/instances.h"
-#include "assay/sweep/stages/memory_room.h"
-#include "assay/sweep/stages/station.h"
+#include "assay/timing/instances.h"
+#include "assay/timing/memory_room.h"
+#include "assay/timing/site.h"
 #include "assay/watch/around_clock.h"
 #include "assay/watch/holdings.h"
 #include "assay/watch/processor_time.h"
@@ -44,10 +44,10 @@ struct BurstRound {
 
 class TimingProcess {
  public:
-  // Which of the crew's members it is. `around`: of all of its company.
-  TimingProcess(const Station& station, Field& field, size_t company, size_t member,
+  // Which of the members it is. `around`: of all of its company.
+  TimingProcess(const Site& site, Field& field, size_t company, size_t member,
                 std::shared_ptr<AroundClock> around)
-      : station_(station),
+      : site_(site),
         field_(field),
         company_(company),
         member_(member),
@@ -92,7 +92,7 @@ class TimingProcess {
   int bursts() const { return bursts_; }
 
  private:
-  bool is_on_cores() const { return station_.request.venue.is_cpu(); }
+  bool is_on_cores() const { return site_.venue.is_cpu(); }
   Status load();
   Status load_and_open(const std::vector<size_t>& candidates);
   Status open_one(size_t candidate);
@@ -129,7 +129,7 @@ class TimingProcess {
   void tell_holdings();
   std::vector<size_t> all_open() const;
 
-  const Station& station_;
+  const Site& site_;
   Field& field_;
   size_t company_, member_;
   std::shared_ptr<AroundClock> around_;

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "assay/sweep/stages/timing_process.h"
+#include "assay/timing/timing_process.h"
 
 namespace assay::sweep {
 
@@ -19,8 +19,8 @@ class Bursts {
   using Sample = BurstSample;
   using Round = BurstRound;
 
-  Bursts(const Station& station, Field& field, size_t company)
-      : station_(station), field_(field), company_(company), random_(KeyedRandom::from_system()) {}
+  Bursts(const Site& site, Field& field, size_t company)
+      : site_(site), field_(field), company_(company), random_(KeyedRandom::from_system()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates (indices into the
   // field). One that fails to open, or kills its process, ends; the process is replaced. Stock
@@ -63,8 +63,9 @@ class Bursts {
   // The same of each of `who` with that chance, between rounds: when, no kernel can know.
   Status judge_some(const Instances& instances, const std::vector<size_t>& who, double chance);
 
-  // Proves an open candidate again, on instance 0, in its process: a wrong one ends.
-  Status prove(const Instances& instances, size_t candidate);
+  // The process of an open candidate, alive, all others being frozen: more than bursts can be asked
+  // of it there.
+  Result<Child*> turn_to_worker_of(size_t candidate);
 
   Status close(const std::vector<size_t>& who);
   Status unload();
@@ -89,7 +90,7 @@ class Bursts {
   // Freezes all others.
   Result<TimingProcess*> turn_to(size_t process);
 
-  const Station& station_;
+  const Site& site_;
   Field& field_;
   size_t company_;
   KeyedRandom random_;  // Workers see some of what it gives.

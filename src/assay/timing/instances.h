@@ -10,7 +10,7 @@
 #include "assay/base/fd.h"
 #include "assay/op/operation.h"
 #include "assay/process/messages.h"
-#include "assay/sweep/stages/station.h"
+#include "assay/timing/site.h"
 
 namespace assay::sweep {
 
@@ -23,20 +23,23 @@ SeenOutput seen_output(const process::SentOutput& output, const process::Files& 
 
 class Instances {
  public:
-  explicit Instances(const Station& station) : station_(station) {}
+  explicit Instances(const Site& site) : site_(site) {}
 
-  // Commits to a new secret seed (fsynced to the journal before any candidate sees an input).
+  // Commits to a new secret seed, which is kept (Site::commit) before any candidate sees an input.
   Status commit();
-  // One instance of each kind that says something about the problem's kernels, of those that
-  // promise that bound, too; commit() comes first.
-  Status make_all_kinds(ErrorBound bound);
+  // The kinds that say something about the problem's kernels, of those that promise that bound,
+  // too.
+  Result<std::vector<InputKind>> choose_kinds(ErrorBound bound) const;
+  // One instance of each; commit() comes first.
+  Status make(const std::vector<InputKind>& kinds);
   Status make(InputKind kind);
-  // Each gets another instance by permuting the first of its base, under its own seed. Of a crew.
+  // Each gets another instance by permuting the first of its base, under its own seed. Of
+  // those of one run.
   struct Derivation {
     Instances* made = nullptr;
     const Instances* base = nullptr;
   };
-  static Status derive(Crew& crew, std::span<const Derivation> wanted);
+  static Status derive(Processes& processes, std::span<const Derivation> wanted);
 
   // Closes the files for workers: what is left is there for derive().
   void close_files();
@@ -54,7 +57,7 @@ class Instances {
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.
 
-  const Problem& problem() const { return station_.problem; }
+  const Problem& problem() const { return site_.problem; }
   size_t count() const { return made_.size(); }
   InputKind kind(size_t index) const { return made_[index].kind; }
   const std::string& commitment() const { return commitment_; }
@@ -66,12 +69,11 @@ class Instances {
     InputKind kind = InputKind::uniform;
     std::vector<UniqueFd> inputs;
   };
-  Status make(const std::vector<InputKind>& kinds);
   // kinds: of each, in their order.
   void keep(process::MadeInstances::Made made, InputKind kind,
             std::vector<UniqueFd>::iterator& next);
 
-  const Station& station_;
+  const Site& site_;
   uint64_t seed_ = 0;
   std::string commitment_;
   std::vector<Made> made_;

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/candidate.h"
+#include "assay/timing/candidate.h"
 
 #include <algorithm>
 #include <utility>
@@ -35,19 +35,6 @@ void Candidate::add_facts(const process::ObjectFacts& facts) {
         std::ranges::find(outcome.findings, found) == outcome.findings.end())
       outcome.findings.push_back(found);
   }
-}
-
-bool is_raced_about(const Request& request, const Candidate& candidate) {
-  if (candidate.outcome.role != KernelRole::user) return false;
-  return request.question.subjects.empty() ||
-         std::ranges::find(request.question.subjects, candidate.family) !=
-             request.question.subjects.end();
-}
-
-bool may_be_candidate(const Request& request, const Candidate& candidate) {
-  if (request.question.kind != "race" || request.pool.kernels.empty())
-    return candidate.outcome.role != KernelRole::stock;
-  return is_raced_about(request, candidate);
 }
 
 }  // namespace assay::sweep

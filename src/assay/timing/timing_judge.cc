@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "assay/op/outputs.h"
-#include "assay/sweep/stages/bound_advice.h"
-#include "assay/sweep/stages/endings.h"
-#include "assay/sweep/stages/mean_errors.h"
-#include "assay/sweep/stages/timing_process.h"
+#include "assay/timing/bound_advice.h"
+#include "assay/timing/endings.h"
+#include "assay/timing/line_errors.h"
+#include "assay/timing/timing_process.h"
 
 namespace assay::sweep {
 
@@ -43,7 +43,7 @@ class TimingProcess::Memory final : public OutputMemory {
 };
 
 std::optional<TimedOutputs> TimingProcess::outputs_at(std::vector<uint64_t> places) const {
-  const size_t bytes = OutputPlaces::of(station_.problem).bytes;
+  const size_t bytes = OutputPlaces::of(site_.problem).bytes;
   return TimedOutputs::at(std::move(places), bytes, static_cast<size_t>(sets_));
 }
 
@@ -56,7 +56,7 @@ void TimingProcess::forget_outputs(size_t candidate) {
 Result<std::optional<size_t>> TimingProcess::find_late_work() {
   // Stock kernels and ours are looked at where one of their outputs is judged.
   if (!last_ || member_ == 0 || !worker_->shows_memory() || !is_open(*last_)) return std::nullopt;
-  Memory memory(*worker_, handles_.at(*last_), station_.request.limits.trial_seconds);
+  Memory memory(*worker_, handles_.at(*last_), site_.trial_seconds);
   const auto changed = outputs_.at(*last_).changed(memory);
   // What cannot be read is no more: the next call tells how it ended.
   return changed && *changed ? last_ : std::nullopt;
@@ -66,7 +66,7 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
   const TimedOutputs& outputs = outputs_.at(index);
   const std::vector<ToldLaunch> all = outputs.launches();
   if (all.empty()) return std::optional<Looked>();
-  Memory memory(*worker_, handles_.at(index), station_.request.limits.trial_seconds);
+  Memory memory(*worker_, handles_.at(index), site_.trial_seconds);
   const auto failed = [&](const Error& error) {
     return tl::unexpected<CallFailure>(memory.failure ? *memory.failure : CallFailure(error));
   };
@@ -79,7 +79,7 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
     if (!output) return failed(output.error());
     auto file = create_sealed_memfd("assay-output", *output);
     if (!file) return failed(file.error());
-    const bool warm = station_.condition.cache == measure::Cache::warm;
+    const bool warm = site_.condition.cache == measure::Cache::warm;
     looked.outputs.push_back({{warm ? 0 : all[i].plan, all[i].seed}, {{}, file->get()}});
     looked.files.push_back(std::move(*file));
   }
@@ -93,8 +93,8 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
 CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_at_outputs(size_t index) {
   if (is_on_cores()) return look_on_cores(index);
   auto answer = worker_->call(
-      process::Collect{handles_.at(index), random_() >> 1, station_.crew.referee_sees_gpu()},
-      station_.request.limits.trial_seconds);
+      process::Collect{handles_.at(index), random_() >> 1, site_.processes.referee_sees_gpu()},
+      site_.trial_seconds);
   if (!answer) {
     const auto* error = std::get_if<Error>(&answer.error());
     if (error != nullptr && error->code == ErrorCode::not_found) return std::optional<Looked>();
@@ -139,8 +139,7 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
       return recover({index},
                      ending::Violation{"patched_code", "while it was timed, it " + changed});
     }
-  const auto told = worker_->call(process::FindTrespasses{handles_.at(index)},
-                                  station_.request.limits.trial_seconds);
+  const auto told = worker_->call(process::FindTrespasses{handles_.at(index)}, site_.trial_seconds);
   if (!told) return fell(told.error());
   if (!told->trespass.empty())
     candidate.outcome.ending =
@@ -150,7 +149,7 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
     ASSAY_TRY(const Check check, instances.check(0, output, timed, candidate.error_bound));
     if (candidate.outcome.proof) {
       candidate.outcome.proof->launches += 1;
-      if (check.right) add_mean_errors(*candidate.outcome.proof, check);
+      if (check.right) add_line_errors(*candidate.outcome.proof, check);
     }
     if (!check.right && !wrong) wrong = check;
   }
@@ -165,8 +164,8 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
   if (wrong && candidate.alive())
     candidate.outcome.ending =
         ending::Mismatch{"an output of a timed launch is wrong: " + wrong->first_wrong +
-                         (wrong->within_normwise == true ? bound_advice(station_.problem) : "") +
-                         cancelling_advice(station_.problem, *wrong, std::nullopt)};
+                         (wrong->within_normwise == true ? bound_advice(site_.problem) : "") +
+                         cancelling_advice(site_.problem, *wrong, std::nullopt)};
   if (!candidate.alive()) handles_.erase(index);
   return {};
 }

@@ -12,8 +12,7 @@
 #include "assay/process/messages/values.h"
 #include "assay/record/outcome.h"
 #include "assay/record/ranking.h"
-#include "assay/sweep/stages/approaches.h"
-#include "assay/sweep/sweep.h"
+#include "assay/timing/approaches.h"
 
 namespace assay::sweep {
 
@@ -58,12 +57,5 @@ struct Field {
   std::map<std::string, int> confirmations;  // Of this run, by confirmation_key().
   Approaches approaches;
 };
-
-// Whether a race is about this kernel: one of the user's, of the families asked about if any were.
-bool is_raced_about(const Request& request, const Candidate& candidate);
-
-// Whether the problem's verdict may be of this kernel: a sweep asks whether anything beats stock, a
-// race whether the user's kernel does.
-bool may_be_candidate(const Request& request, const Candidate& candidate);
 
 }  // namespace assay::sweep
