@@ -57,11 +57,9 @@ test-sanitized:
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
 
-# TIME: seconds for each target; TARGETS: some of them.
+# TIME: seconds for each target; TARGETS: some of them, or peers: what a network brings.
 fuzz:
 	@scripts/install-dependencies build fuzz
-	cmake --preset fuzz
-	cmake --build --preset fuzz -j $(JOBS)
 	scripts/fuzz $(or $(TIME),60) $(TARGETS)
 
 # On the GPU that ASSAY_DEVICE names, or the first one. Elsewhere each test says why it is skipped.

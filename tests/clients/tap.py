@@ -71,29 +71,42 @@ class Tap:
         self.answered.append(bytearray())
         self.sent_at.append([])
         self.answered_at.append([])
-        try:
-            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.upstream_port)
-        except OSError:
-            writer.close()
-            return
-        await asyncio.gather(
-            self._pass_on(reader, up_writer, self.sent[number], self.sent_at[number],
-                          f"{number}.sent"),
-            self._pass_on(up_reader, writer, self.answered[number], self.answered_at[number],
-                          f"{number}.answered"))
+        opening = asyncio.create_task(
+            asyncio.open_connection("127.0.0.1", self.upstream_port))
 
-    async def _pass_on(self, reader, writer, kept, times, name):
+        # What came before that connection is open bears the time at which it came.
+        async def upstream():
+            return (await opening)[1]
+
+        async def client():
+            return writer
+
+        async def answers():
+            try:
+                up_reader, _ = await opening
+            except OSError:
+                writer.close()
+                return
+            await self._pass_on(up_reader, client, self.answered[number],
+                                self.answered_at[number], f"{number}.answered")
+
+        await asyncio.gather(
+            self._pass_on(reader, upstream, self.sent[number], self.sent_at[number],
+                          f"{number}.sent"), answers())
+
+    async def _pass_on(self, reader, find_writer, kept, times, name):
         with contextlib.suppress(OSError):
             while part := await reader.read(1 << 16):
                 kept += part
                 times.append((len(kept), time.monotonic_ns()))
+                writer = await find_writer()
                 if self.folder is not None:
                     with open(self.folder / name, "ab") as file:
                         file.write(part)
                 writer.write(part)
                 await writer.drain()
         with contextlib.suppress(OSError):
-            writer.close()
+            (await find_writer()).close()
 
 
 def passed_at(times, place):

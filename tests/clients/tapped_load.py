@@ -90,7 +90,8 @@ def compared(assay, port):
 
 def on_llama_server(assay, server, model):
     port = free_port()
-    with started(llama.command(server, model, str(port)), port):
+    # It computes all the time: tap and client are to have a core as soon as they want one.
+    with started(["nice", "-n", "19", *llama.command(server, model, str(port))], port):
         yield from compared(assay, port)
 
 

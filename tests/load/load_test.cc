@@ -144,21 +144,27 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"wrong_type", 0, "the answer is of type 'text/html'"}),
     [](const auto& info) { return std::string(info.param.mode); });
 
-// A server that closes a kept-alive connection without a word may meet the next request there: that
-// request failed, and is not sent again in secret.
-TEST(Load, AConnectionThatIsClosedInSilenceIsTold) {
+// A server that closes each kept-alive connection without a word. A request that leaves on one at
+// once meets the end: it failed, and is not sent again in secret. Once that was seen, none is used
+// twice.
+TEST(Load, AConnectionThatIsClosedInSilenceIsNotUsedTwice) {
   AssayProgram program;
   BadServer server(program, "closes_silently");
-  load(program, server.port(), {"--num-prompts", "4", "--dataset-name", "fixed"});
+  load(program, server.port(), {"--num-prompts", "12", "--dataset-name", "fixed"});
   const auto kept = load::read_kept_run(program.file("out"));
   ASSERT_TRUE(kept) << kept.error().message;
-  ASSERT_EQ(kept->runs[0].size(), 4U);
+  ASSERT_EQ(kept->runs[0].size(), 12U);
   EXPECT_TRUE(kept->runs[0][0].is_success());
-  for (const load::Trace& trace : kept->runs[0])
-    if (!trace.is_success())
-      EXPECT_TRUE(trace.error.find("closed before an answer") != std::string::npos ||
-                  trace.error.find("reset") != std::string::npos)
-          << trace.error;
+  int lost = 0;
+  for (const load::Trace& trace : kept->runs[0]) {
+    if (trace.is_success()) continue;
+    ++lost;
+    EXPECT_TRUE(trace.error.find("closed before an answer") != std::string::npos ||
+                trace.error.find("reset") != std::string::npos)
+        << trace.error;
+  }
+  // None, but where the end of the first took longer than a connection rests.
+  EXPECT_LE(lost, 2);
 }
 
 TEST(Load, TokensThatAreMissingAreTold) {

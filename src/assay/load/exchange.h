@@ -35,6 +35,7 @@ class Exchange {
   void fail(Ending ending, std::string sentence, std::int64_t at_ns);
 
   Trace& trace() { return trace_; }
+  bool has_head() const { return has_head_; }
   bool said_done() const { return done_; }  // "[DONE]" came; the body's end may not have.
   // More came than is kept of an answer: nobody needs the rest.
   bool is_too_long() const { return too_long_; }

@@ -1,6 +1,7 @@
 #include "assay/load/generator_run.h"
 
 namespace assay::load {
+
 void Generator::on_answer(net::ConnectionId connection, const net::ResponseHead& head, bool stays,
                           const net::Arrival& arrival) {
   const auto found = active_.find(connection);
@@ -8,18 +9,21 @@ void Generator::on_answer(net::ConnectionId connection, const net::ResponseHead&
     found->second.exchange->finish(head, arrival);
     if (run_.server.empty()) run_.server = found->second.exchange->software();
   }
-  if (stays) idle_.push_back(connection);
+  if (stays) use_again(connection);
   if (found != active_.end()) ended(found);
 }
 
 void Generator::on_closed(net::ConnectionId connection, const Error& why, bool awaited,
                           const net::Arrival& arrival) {
   const auto found = active_.find(connection);
+  const bool was_used = used_.erase(connection) > 0;
   if (found != active_.end()) {
+    if (was_used && !found->second.exchange->has_head()) note_closed();
     found->second.exchange->fail(Ending::errored, why.message, arrival.at_ns);
     return ended(found);
   }
   static_cast<void>(awaited);
+  if (std::erase(resting_, connection) > 0) return note_closed();
   if (std::erase(idle_, connection) > 0) return;  // Another is opened once it is needed.
   connection_failed(why, arrival);
 }
@@ -106,6 +110,7 @@ void Generator::drop(std::int64_t number, Ending ending, std::string sentence, s
   const auto found = active_.find(place->second);
   if (found == active_.end()) return;
   client_->close(place->second);
+  used_.erase(place->second);
   found->second.exchange->fail(ending, std::move(sentence), now);
   ended(found);
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "assay/base/clock.h"
 #include "assay/load/exchange.h"
@@ -51,6 +52,9 @@ class Generator final : public net::ClientHandler {
 
  private:
   enum class Phase { connecting, warmup, measuring, ended };
+  // What the server does with a connection behind an answer, whatever its headers say. Some close
+  // each behind a stream: a request that leaves on it at once meets the end, and is lost.
+  enum class Reuse { unknown, kept, closed };
 
   struct Active {
     std::unique_ptr<Exchange> exchange;
@@ -63,6 +67,9 @@ class Generator final : public net::ClientHandler {
   static constexpr std::int64_t kTickNs = kNsPerSecond / 2;
   static constexpr int kMostOpenedAhead = 256;
   static constexpr std::size_t kMostPrepared = 64;
+  // How long the first connections stay unused behind an answer, and how many of them.
+  static constexpr std::int64_t kRestNs = 10 * kNsPerMs;
+  static constexpr std::size_t kMostResting = 16;
 
   // Warm-up first, if there is any.
   void begin();
@@ -102,6 +109,12 @@ class Generator final : public net::ClientHandler {
   void note_first_send(std::int64_t number, bool warmup, std::string_view body,
                        std::int64_t sent_ns);
   void send_again(std::int64_t number);
+  // An answer ended on it, and the server said that it stays.
+  void use_again(net::ConnectionId connection);
+  // Those that rested so long are still open.
+  void note_kept();
+  // The server closed one behind an answer: none is used twice any more.
+  void note_closed();
 
   // Timers.
   void ring(const Timer& timer, std::int64_t now);
@@ -151,7 +164,9 @@ class Generator final : public net::ClientHandler {
   std::deque<Pending> prepared_;  // Of the conversations from talks_ on; only talk and body.
   std::int64_t prepare_ns_ = 0;   // How long the longest took.
   std::deque<Pending> queue_, unconnected_;
-  std::vector<net::ConnectionId> idle_;
+  std::vector<net::ConnectionId> idle_, resting_;
+  std::unordered_set<net::ConnectionId> used_;  // Those that brought an answer, and are open.
+  Reuse reuse_ = Reuse::unknown;
   ActiveMap active_;
   std::unordered_map<std::int64_t, net::ConnectionId> connections_;  // By number of request.
   std::map<std::int64_t, std::shared_ptr<Talk>> turns_;

@@ -72,7 +72,7 @@ void Generator::send_unconnected() {
 void Generator::open_or_give_up() {
   if (static_cast<std::size_t>(connecting_) >= unconnected_.size()) return;
   const Status opened = open_connection();
-  if (!opened && connecting_ == 0 && active_.empty()) give_up(opened.error());
+  if (!opened && connecting_ == 0 && active_.empty() && resting_.empty()) give_up(opened.error());
 }
 
 void Generator::send(net::ConnectionId connection, Pending pending) {
@@ -101,6 +101,32 @@ void Generator::note_first_send(std::int64_t number, bool warmup, std::string_vi
   if (plan_.cancellation_rate > 0 &&
       cancels_.uniform_unit(static_cast<std::uint64_t>(number)) < plan_.cancellation_rate)
     add_timer(sent_ns + to_ns(plan_.cancellation_delay_s), Alarm::cancel, number);
+}
+
+void Generator::use_again(net::ConnectionId connection) {
+  if (reuse_ == Reuse::closed) return client_->close(connection);
+  used_.insert(connection);
+  if (reuse_ == Reuse::kept || resting_.size() >= kMostResting) return idle_.push_back(connection);
+  resting_.push_back(connection);
+  if (resting_.size() == 1) add_timer(monotonic_ns() + kRestNs, Alarm::rested, 0);
+}
+
+void Generator::note_kept() {
+  if (reuse_ != Reuse::unknown || resting_.empty()) return;
+  reuse_ = Reuse::kept;
+  idle_.insert(idle_.end(), resting_.begin(), resting_.end());
+  resting_.clear();
+}
+
+void Generator::note_closed() {
+  reuse_ = Reuse::closed;
+  for (const net::ConnectionId connection : std::exchange(resting_, {})) client_->close(connection);
+  std::erase_if(idle_, [&](net::ConnectionId connection) {
+    const bool is_used = used_.contains(connection);
+    if (is_used) client_->close(connection);
+    return is_used;
+  });
+  used_.clear();
 }
 
 void Generator::send_again(std::int64_t number) {

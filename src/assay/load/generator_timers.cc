@@ -38,6 +38,8 @@ void Generator::ring(const Timer& timer, std::int64_t now) {
       hooks_.on_progress(meter_.report(now, running_, static_cast<std::int64_t>(queue_.size()),
                                        phase_ == Phase::warmup));
       return add_timer(now + kTickNs, Alarm::tick, 0);
+    case Alarm::rested:
+      return note_kept();
     case Alarm::paced:
       return;  // pump() follows.
   }

@@ -21,7 +21,8 @@ enum class Alarm {
   stop_sending,
   stop_waiting,
   tick,
-  paced
+  paced,
+  rested
 };
 
 struct Timer {

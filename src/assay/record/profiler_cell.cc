@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <tuple>
 
 #include "assay/base/text.h"
 
@@ -50,17 +49,15 @@ Result<std::optional<double>> scalar_in(const ProfilerCell& cell) {
   if (cell.text.empty()) return std::optional<double>();
   const char* const last = cell.text.data() + cell.text.size();
   double value = 0, imaginary = 0;
-  auto [end, error] = std::from_chars(cell.text.data(), last, value);
-  if (error == std::errc() && end != last && (*end == '+' || *end == '-')) {
-    const bool negative = *end == '-';
-    std::tie(end, error) = [&] {
-      const auto read = std::from_chars(end + 1, last, imaginary);
-      return std::pair(read.ptr, read.ec);
-    }();
+  std::from_chars_result read = std::from_chars(cell.text.data(), last, value);
+  if (read.ec == std::errc() && read.ptr != last && (*read.ptr == '+' || *read.ptr == '-')) {
+    const bool negative = *read.ptr == '-';
+    read = std::from_chars(read.ptr + 1, last, imaginary);
     if (negative) imaginary = -imaginary;
-    if (end != last && *end == 'i') ++end;
+    if (read.ptr != last && *read.ptr == 'i') ++read.ptr;
   }
-  if (error != std::errc() || end != last || !std::isfinite(value)) return cell.wrong("a number");
+  if (read.ec != std::errc() || read.ptr != last || !std::isfinite(value))
+    return cell.wrong("a number");
   if (imaginary != 0) return cell.wrong("a real number, and others are not compared");
   return std::optional<double>(value);
 }
