@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
+#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/lab/evaluate/program_runner.h"
 
@@ -26,6 +27,21 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   }
   std::ranges::sort(sources);
   return sources;
+}
+
+// The first error, whose line ptxas names as "ptxas FILE, line 12; error   : WORDS".
+std::string first_ptxas_error(const fs::path& source, std::string_view printed) {
+  constexpr std::string_view kLine = ", line ";
+  for (const std::string_view line : split(printed, '\n')) {
+    const size_t at = line.find(kLine), words = line.find(" : ");
+    if (at == std::string_view::npos || words == std::string_view::npos || words < at) continue;
+    if (line.find("; error") > words && line.find("; fatal") > words) continue;  // A warning.
+    const std::string_view number = line.substr(at + kLine.size());
+    return fmt::format("{}:{}: {}", sanitize(source.filename().string(), 200),
+                       number.substr(0, number.find_first_not_of("0123456789")),
+                       sanitize(trim(line.substr(words + 3)), 300));
+  }
+  return {};
 }
 
 class Emitter {
@@ -109,6 +125,24 @@ Result<std::vector<EmittedCode>> emit_device_code(const Context& context, const 
     all.push_back(std::move(code));
   }
   return all;
+}
+
+Result<std::string> objection_to_ptx(const Context& context, const fs::path& source,
+                                     const std::string& arch) {
+  const fs::path ptxas = fs::path(context.settings.nvcc).parent_path() / "ptxas";
+  if (context.settings.nvcc.empty() || !is_program(ptxas.string()))
+    return fail(ErrorCode::unsupported,
+                "no ptxas is here: whether it can be assembled is seen on a GPU");
+  SubprocessOptions options;
+  options.argv = {ptxas.string(), "-arch=" + arch, "-o", "/dev/null", source.string()};
+  options.env = context.settings.child_environment;
+  ASSAY_TRY(const CommandOutput output,
+            run_command(options, {.timeout_ns = static_cast<int64_t>(kSeconds * 1e9),
+                                  .cancel_fd = context.cancel_fd}));
+  if (output.status.success()) return std::string();
+  const std::string error = first_ptxas_error(source, output.err);
+  if (!error.empty()) return error;
+  return fmt::format("ptxas {}: {}", output.status.describe(), sanitize(trim(output.err), 300));
 }
 
 }  // namespace assay::cli

@@ -14,6 +14,7 @@
 #include "assay/kernel/taker.h"
 #include "assay/process/guest_process.h"
 #include "cli/kernel_files.h"
+#include "cli/lab/device_code_check.h"
 
 namespace assay::cli {
 namespace {
@@ -78,6 +79,7 @@ class Builder {
       }
       const int64_t start = monotonic_ns();
       const auto artifact = found->kernels.front().compile(problem, target, compiling_);
+      if (artifact && artifact->file.extension() == ".ptx") return assemble(entry, target, built);
       if (artifact)
         return {"ok", built.name,
                 fmt::format("compiled for {} by {}, {}", target.arch, provider,
@@ -95,6 +97,21 @@ class Builder {
       for (const Target& target : entry.rule->targets)
         if (target.is_gpu()) return target;
     return Target{.arch = kSomeGpu, .features = {}};
+  }
+
+  // PTX is taken as it is, and a GPU's driver compiles it: so it is tried here.
+  BuiltKernel assemble(const KernelEntry& entry, const Target& target, BuiltKernel built) const {
+    const auto objection = objection_to_ptx(context_, entry.source, target.arch);
+    if (!objection) {
+      built.word = objection.error().code == ErrorCode::unsupported ? "warn" : "fail";
+      built.text = objection.error().message;
+    } else if (!objection->empty()) {
+      built.word = "fail";
+      built.text = fmt::format("{}: {}", entry.origin, *objection);
+    } else {
+      built.text = fmt::format("assembled for {} by ptxas", target.arch);
+    }
+    return built;
   }
 
   const Context& context_;

@@ -19,6 +19,19 @@ namespace assay::cli {
 namespace {
 
 constexpr double kBuildSeconds = 3600;
+// What compilers print has lines and indents of its own.
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!is_space)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  return line;
+}
+
 constexpr int kTextColumn = 27;  // Behind the word and the name.
 
 struct Finding {
@@ -206,9 +219,10 @@ class LabCheckCommand : public Command {
     } else {
       std::string text;
       for (const Finding& finding : findings_)
-        text += report::wrap(fmt::format("{:<5} {:<20} {}", finding.word,
-                                         sanitize(finding.name, 60), sanitize(finding.text, 400)),
-                             console.width_out(), kTextColumn);
+        text +=
+            report::wrap(fmt::format("{:<5} {:<20} {}", finding.word, sanitize(finding.name, 60),
+                                     sanitize(on_one_line(finding.text), 400)),
+                         console.width_out(), kTextColumn);
       console.result(text);
     }
     return fails ? kRefuted : kDone;

@@ -133,6 +133,7 @@ class LabHillclimbCommand : public Command {
     lab::ClimbOptions options;
     ASSAY_TRY(options.evaluate, evaluate_options(context, run_tag_));
     options.evaluate.no_webhook = no_webhook_;
+    options.evaluate.waits = true;
     options.agent = program_;
     options.agent_environment = options.evaluate.environment;
     if (const auto& agent = place.target.agent) {

@@ -38,7 +38,7 @@ class LabNotifyCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const LabPlace place, case_.find());
+    ASSAY_TRY(const LabPlace place, case_.find_or_lab());
     notify::Outbox outbox = outbox_of(context, place);
     ASSAY_TRY(const auto waiting, outbox.waiting());
     const auto webhook = webhook_of(context, place);
@@ -101,7 +101,7 @@ class LabNotifyCommand : public Command {
     notify::Notification test;
     test.event = "test";
     test.case_name = place.target.name;
-    test.description = "A test of this case's webhook.";
+    test.description = "A test of the webhook.";
     test.at = utc_now_iso8601();
     return test;
   }

@@ -25,6 +25,19 @@ Result<LabPlace> find_place(const std::string& folder) {
   return LabPlace{std::move(lab), std::move(target)};
 }
 
+Result<LabPlace> find_place_or_lab(const std::string& folder) {
+  const std::filesystem::path from = folder.empty() ? "." : folder;
+  if (!folder.empty() || environment_value("ASSAY_LAB") ||
+      !lab::find_upward(from, "case.yaml").empty())
+    return find_place(folder);
+  ASSAY_TRY(lab::Lab lab, lab::find_lab(from));
+  lab::Case all;
+  all.name = "the lab";
+  all.folder = lab.root;
+  all.notify = lab.notify;
+  return LabPlace{std::move(lab), std::move(all)};
+}
+
 Result<lab::HistoryContent> history_of(const Context& context, const LabPlace& place) {
   return lab::read_history(place.runs(),
                            lab::index_file(context.settings.cache, place.target.folder));

@@ -21,6 +21,8 @@ struct LabPlace {
 
 // Of this folder, or of the current one where it is empty.
 Result<LabPlace> find_place(const std::string& folder);
+// The same; where a lab and no case is found, the lab with what it says for all of its cases.
+Result<LabPlace> find_place_or_lab(const std::string& folder);
 
 // What was tried in the case, by its index.
 Result<lab::HistoryContent> history_of(const Context& context, const LabPlace& place);
@@ -29,6 +31,7 @@ class CaseFlag {
  public:
   void declare(Flags& app);
   Result<LabPlace> find() const { return find_place(folder_); }
+  Result<LabPlace> find_or_lab() const { return find_place_or_lab(folder_); }
 
  private:
   std::string folder_;

@@ -95,9 +95,11 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
                        sanitize(rest.substr(0, rest.find_first_of("\n\""))));
   }
   const std::string_view shim = shim_file(entry);
-  // The shim's own lines name the entry points and nothing else of the user's.
+  // The shim's own lines name the entry points and nothing else of the user's. Where the user's
+  // file is wrong itself, they say only what comes of that.
   for (const std::string_view line : split(text, '\n')) {
-    if (!line.starts_with(shim) || line.find("error:") == std::string_view::npos) continue;
+    if (line.find("error:") == std::string_view::npos) continue;
+    if (!line.starts_with(shim)) break;
     if (line.find("arguments to function") != std::string_view::npos)
       return fmt::format(
           "{}: args and the function differ in the number of parameters: args lists {}",

@@ -6,6 +6,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/base/ulid.h"
 #include "assay/lab/climb/agent_pool.h"
 #include "assay/lab/climb/attempt_note.h"
 #include "assay/lab/climb/brief.h"
@@ -40,6 +41,7 @@ class Climb {
 
   Result<Climbed> run() {
     began_ = monotonic_ns();
+    ASSAY_TRY(const FileLock alone, climb_alone());
     if (options_.confine) ASSAY_TRY(check_confinement(options_.agent_environment));
     ASSAY_TRY(make_baseline());
     ASSAY_TRY(end_interrupted());
@@ -78,6 +80,22 @@ class Climb {
     return options_.evaluate.cache / "climb" / std::to_string(agent);
   }
 
+  // Two climbs would use the same copies. The lock lies where no repository of a lab looks.
+  Result<FileLock> climb_alone() const {
+    const fs::path folder = runs() / "logs";
+    ASSAY_TRY(make_directories(folder.string()));
+    auto lock = FileLock::try_lock((folder / ".climb").string());
+    if (!lock && lock.error().code == ErrorCode::busy)
+      return fail(ErrorCode::busy, "another climb of this case is at work: {}",
+                  lock.error().message);
+    return lock;
+  }
+
+  // A person may evaluate beside a climb, which is no reason to end it.
+  Result<History> open_history() const {
+    return History::open(runs(), index(), history_wait(options_.evaluate, observer_.evaluate));
+  }
+
   Result<std::string> series() const {
     ASSAY_TRY(const Tree tree, read_tree(target_.folder));
     ASSAY_TRY(const Series series, series_of(lab_, target_, tree, options_.evaluate.device));
@@ -109,7 +127,7 @@ class Climb {
     if (std::ranges::all_of(content.attempts,
                             [](const Attempt& one) { return one.outcome.has_value(); }))
       return {};
-    ASSAY_TRY(History history, History::open(runs(), index()));
+    ASSAY_TRY(History history, open_history());
     return assay::lab::end_interrupted(history, observer_.evaluate);
   }
 
@@ -212,6 +230,7 @@ class Climb {
     if (turn.ran->filled_disk) ASSAY_TRY(make_room(turn));
     Tree after;
     std::string refused;
+    bool is_there = !turn.ran->filled_disk;
     if (turn.ran->failure) {
       refused = "agent_failed: " + turn.ran->reason;
     } else if (!note) {
@@ -221,11 +240,12 @@ class Climb {
     } else {  // What it left is its own doing: a pipe, a file too large, no folder at all.
       refused = "agent_failed: " + without_folder(read.error().message, turn.folder);
       ASSAY_TRY(make_room(turn));
+      is_there = false;
     }
     state_.failures = refused.empty() ? 0 : state_.failures + 1;
     climbed_.failed += refused.empty() ? 0 : 1;
     if (!turn.ran->failure) state_.cost_unknown = state_.cost_unknown || !cost;
-    if (!refused.empty()) return skip(refused, cost);
+    if (!refused.empty()) return skip(refused + (is_there ? set_aside(turn) : ""), cost);
     if (turn.before.hash() == after.hash() && note->environment.empty())
       return skip("nothing_changed", cost);
     ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
@@ -237,10 +257,21 @@ class Climb {
     ASSAY_TRY(const std::string conflict, merge_change({turn.before, turn.folder, slot.folder},
                                                        store(), options_.evaluate.environment));
     if (!conflict.empty())
-      return skip(fmt::format("conflict: {}, which attempt {} changed, too",
-                              sanitize(conflict, 120), best->seq),
+      return skip(fmt::format("conflict: {}, which attempt {} changed, too{}",
+                              sanitize(conflict, 120), best->seq, set_aside(turn)),
                   cost);
     return measure(turn, slot.folder, *note);
+  }
+
+  // Whoever paid for a turn that made no attempt may want what it changed. Where that lies, for the
+  // reason; empty where it changed nothing, or nothing that can be kept.
+  std::string set_aside(const AgentTurn& turn) const {
+    const auto id = make_ulid();
+    if (!id) return {};
+    const std::string name = fmt::format("{}/unmeasured/{}", options_.evaluate.run_tag, *id);
+    const auto kept = copy_change({turn.before, turn.folder}, runs() / name);
+    if (!kept) return "; its change cannot be kept: " + sanitize(kept.error().message, 200);
+    return *kept ? fmt::format("; its change lies in runs/{}", name) : std::string();
   }
 
   // A branch that cannot be written is said once, and changes nothing of what was measured.
@@ -265,6 +296,14 @@ class Climb {
   }
 
   Status measure(const AgentTurn& turn, const fs::path& folder, const AttemptNote& note) {
+    // An agent that is not confined can reach the case itself. By other judges this would be the
+    // baseline of another series.
+    ASSAY_TRY(const std::string now, series());
+    if (now != state_.series) {
+      const std::string what = "what judges was changed in the case itself during the climb";
+      ASSAY_TRY(skip("stopped: " + what + set_aside(turn), note.cost));
+      return fail(ErrorCode::machine, "{}: benchmarks or the model; put it back", what);
+    }
     EvaluateOptions options = options_.evaluate;
     options.source = folder;
     options.description = note.description.empty() ? "no description" : note.description;
@@ -300,7 +339,8 @@ class Climb {
     while (pool_->running() > 0) {
       ASSAY_TRY(const AgentTurn turn, pool_->wait(options_.evaluate.cancel_fd));
       const auto note = read_attempt_note(turn.talk / "attempt.yaml", target_);
-      ASSAY_TRY(skip("stopped: " + climbed_.end, note ? note->cost : std::nullopt));
+      const std::string aside = turn.ran && !turn.ran->filled_disk ? set_aside(turn) : "";
+      ASSAY_TRY(skip("stopped: " + climbed_.end + aside, note ? note->cost : std::nullopt));
       ++climbed_.turns;
     }
     return {};
@@ -309,7 +349,7 @@ class Climb {
   Status skip(const std::string& reason, const std::optional<Cost>& cost) {
     ++state_.without_keep;
     observer_.on_skip(reason);
-    ASSAY_TRY(History history, History::open(runs(), index()));
+    ASSAY_TRY(History history, open_history());
     return history.skip({options_.evaluate.run_tag, reason, "", utc_now_iso8601(), cost});
   }
 

@@ -114,4 +114,27 @@ Result<std::string> merge_change(const MergeSides& sides, const TreeStore& store
   return Merge(sides, store, environment).run();
 }
 
+Result<bool> copy_change(const Change& change, const fs::path& target) {
+  ASSAY_TRY(const Tree after, read_tree(change.after));
+  const Files was = by_path(change.before), is = by_path(after);
+  std::string removed;
+  for (const auto& [path, file] : was)
+    if (!is.contains(path)) removed += path + '\n';
+  bool any = false;
+  for (const auto& [path, file] : is) {
+    if (at(was, path) == file) continue;
+    any = true;
+    const fs::path copy = target / "files" / path;
+    ASSAY_TRY(make_directories(copy.parent_path().string()));
+    std::error_code failed;
+    fs::copy(change.after / path, copy, fs::copy_options::copy_symlinks, failed);
+    if (failed)
+      return fail(ErrorCode::machine, "{}: {}", sanitize(copy.string(), 300), failed.message());
+  }
+  if (removed.empty()) return any;
+  ASSAY_TRY(make_directories(target.string()));
+  ASSAY_TRY(write_file_atomic((target / "removed").string(), removed));
+  return true;
+}
+
 }  // namespace assay::lab

@@ -1,11 +1,13 @@
 #include "assay/lab/evaluate/evaluate.h"
 
 #include <algorithm>
+#include <poll.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
+#include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/json.h"
@@ -55,7 +57,8 @@ class Evaluation {
     ASSAY_TRY(plan_, plan_of(target_, options_.lane));
     ASSAY_TRY(check_supported(target_, plan_));
     const fs::path runs = target_.folder / "runs";
-    ASSAY_TRY(History history, History::open(runs, index_file(options_.cache, target_.folder)));
+    ASSAY_TRY(History history, History::open(runs, index_file(options_.cache, target_.folder),
+                                             history_wait(options_, observer_)));
     for (const std::string& note : history.notes()) observer_.on_note(note);
     ASSAY_TRY(end_interrupted(history, observer_));
 
@@ -134,7 +137,8 @@ class Evaluation {
     ASSAY_TRY(plan_, plan_of(target_, ""));
     ASSAY_TRY(check_supported(target_, plan_));
     ASSAY_TRY(const History history,
-              History::open(target_.folder / "runs", index_file(options_.cache, target_.folder)));
+              History::open(target_.folder / "runs", index_file(options_.cache, target_.folder),
+                            history_wait(options_, observer_)));
     ASSAY_TRY(const Tree whole, read_tree(target_.folder));
     ASSAY_TRY(series_, series_of(lab_, target_, whole, options_.device));
     const HistoryContent& content = history.content();
@@ -172,13 +176,15 @@ class Evaluation {
     return write_record();
   }
 
-  // Measured before. An attempt that bent its judges says nothing of its tree.
+  // Measured before. An attempt that bent its judges, or against a best state that failed (a full
+  // disk), says nothing of its tree.
   const Attempt* find_same(const HistoryContent& content, const std::string& tree) const {
     for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one)
       if (one->tree == tree && one->series == series_.id && one->env == options_.overrides &&
           one->lane == options_.lane && one->outcome &&
           *one->outcome != AttemptOutcome::interrupted &&
-          *one->outcome != AttemptOutcome::violation && !one->record.empty())
+          *one->outcome != AttemptOutcome::violation &&
+          !one->reason.starts_with("the incumbent failed") && !one->record.empty())
         return &*one;
     return nullptr;
   }
@@ -420,6 +426,18 @@ class Evaluation {
 };
 
 }  // namespace
+
+std::optional<FileLock::Wait> history_wait(const EvaluateOptions& options,
+                                           const EvaluateObserver& observer) {
+  if (!options.waits) return std::nullopt;
+  return FileLock::Wait{
+      std::nullopt, [&options, &observer, told = false](std::string_view holder) mutable {
+        if (!told) observer.on_note(fmt::format("waits: {}", holder));
+        told = true;
+        const auto stopped = wait_for_fd(options.cancel_fd, POLLIN, monotonic_ns());
+        return options.cancel_fd < 0 || !stopped || !*stopped;
+      }};
+}
 
 Status end_interrupted(History& history, const EvaluateObserver& observer) {
   std::vector<Attempt> open;

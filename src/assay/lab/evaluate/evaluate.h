@@ -46,6 +46,7 @@ struct EvaluateOptions {
   std::string supervisor = "/proc/self/exe";
   std::string device;  // Its id, for the series.
   int cancel_fd = -1;
+  bool waits = false;      // For another command that adds to the history; else that is an error.
   FamiliesOf families_of;  // For `sweep` benchmarks.
   ReadKey read_key;        // For `openai_http` benchmarks.
   // Waits for the device, which is held from the build to the last pair. Null: nobody is kept out.
@@ -70,6 +71,10 @@ struct Evaluated {
 // Attempts that were started and never ended: whoever holds the history open knows that nobody is
 // at them.
 Status end_interrupted(History& history, const EvaluateObserver& observer);
+
+// For History::open; none where the options do not wait.
+std::optional<FileLock::Wait> history_wait(const EvaluateOptions& options,
+                                           const EvaluateObserver& observer);
 
 // Errors are what is no outcome of an attempt: wrong files, another command at work, a full disk.
 // An interruption is recorded, and the outcome `interrupted`.

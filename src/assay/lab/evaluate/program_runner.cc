@@ -1,5 +1,6 @@
 #include "assay/lab/evaluate/program_runner.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "assay/base/clock.h"
@@ -24,7 +25,10 @@ std::string name_of(const std::vector<std::string>& words) {
 std::string last_words(const CommandOutput& output) {
   const std::string_view text = trim(trim(output.err).empty() ? output.out : output.err);
   constexpr size_t kMost = 300;
-  const size_t error = text.find("error:"), last = text.rfind('\n');
+  // ptxas: "ptxas my.ptx, line 12; error   : words".
+  const size_t error =
+      std::min({text.find("error:"), text.find("; error "), text.find("; fatal ")});
+  const size_t last = text.rfind('\n');
   const size_t before = error == std::string_view::npos ? last : text.rfind('\n', error);
   std::string_view line = before == std::string_view::npos ? text : text.substr(before + 1);
   line = trim(line.substr(0, line.find('\n')));

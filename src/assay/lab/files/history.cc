@@ -144,10 +144,11 @@ Result<HistoryContent> reindex_history(const std::filesystem::path& runs,
   return std::move(read.content);
 }
 
-Result<History> History::open(const std::filesystem::path& runs,
-                              const std::filesystem::path& index) {
+Result<History> History::open(const std::filesystem::path& runs, const std::filesystem::path& index,
+                              const std::optional<FileLock::Wait>& wait) {
   ASSAY_TRY(make_directories(runs.string()));
-  auto lock = FileLock::try_lock((runs / kLock).string());
+  const std::string path = (runs / kLock).string();
+  auto lock = wait ? FileLock::lock(path, *wait) : FileLock::try_lock(path);
   if (!lock && lock.error().code == ErrorCode::busy)
     return fail(ErrorCode::busy, "another command adds to this case's history: {}",
                 lock.error().message);

@@ -89,9 +89,10 @@ Result<HistoryContent> reindex_history(const std::filesystem::path& runs,
 // For whoever adds to it: one at a time for a case.
 class History {
  public:
-  // busy where another command adds to it. Cuts off a torn last line.
+  // Where another command adds to it: waits, or without a `wait` busy. Cuts off a torn last line.
   static Result<History> open(const std::filesystem::path& runs,
-                              const std::filesystem::path& index = {});
+                              const std::filesystem::path& index = {},
+                              const std::optional<FileLock::Wait>& wait = std::nullopt);
 
   const HistoryContent& content() const { return content_; }
   const std::vector<std::string>& notes() const { return notes_; }

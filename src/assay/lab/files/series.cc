@@ -8,6 +8,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/json.h"
+#include "assay/base/text.h"
 #include "assay/lab/files/path_pattern.h"
 
 namespace assay::lab {
@@ -44,6 +45,23 @@ Json json_of(const Case& target) {
                                           target.parity->reference, target.parity->before}
                                    : Json(nullptr)},
           {"protocol", kProtocol}};
+}
+
+// A copy of a link leads to the one original, which a change would be written to; and what is
+// hashed of a link is its target's name.
+Status check_links(const Case& target, const Tree& tree) {
+  for (const TreeFile& file : tree.files) {
+    if (file.kind != "link") continue;
+    if (file.path == "workspace")
+      return fail(ErrorCode::invalid_input,
+                  "workspace is a link: it must be a folder of the case, which attempts copy");
+    if (is_fixed(target, file.path) || is_fixed(target, file.path + "/x"))
+      return fail(
+          ErrorCode::invalid_input,
+          "{} is a link: what judges must lie in the case itself, where its bytes are known",
+          sanitize(file.path, 200));
+  }
+  return {};
 }
 
 }  // namespace
@@ -89,6 +107,7 @@ Tree workspace_part(const Tree& tree) {
 
 Result<Series> series_of(const Lab& lab, const Case& target, const Tree& tree,
                          std::string_view device) {
+  ASSAY_TRY(check_links(target, tree));
   Series series;
   const Tree scored =
       fixed_part(target, tree).only([](std::string_view path) { return path != "case.yaml"; });
