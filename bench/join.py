@@ -4,8 +4,13 @@
 Of A/A, coverage and sensitivity: counts races and words over all files, and prints the targets'
 rows. Coverage holds each interval against the mean of the other repeats of its problem in the same
 bench, so that files of one bench belong together, and others go into another call.
+
+Where several benches ran coverage side by side, each on processors of its own, their repeats of one
+moment are compared, too: of a machine that itself moves by more than an interval is wide, these
+agree and repeats of different minutes do not.
 """
 
+import itertools
 import json
 import math
 import statistics
@@ -31,7 +36,7 @@ def percentile(values, share):
 def same(rows):
     races, details = [], [d for row in rows for d in row["details"] or []]
     for detail in details:
-        idle_plain = not detail["loaded"] and "prepared" not in detail["kernel"]
+        idle_plain = not detail["loaded"] and detail["kernel"] in ("sgemm", "sgemv", "matmul")
         races += [(detail["kernel"], detail["loaded"], idle_plain, race) for race in detail["races"]]
     words = [race["verdict"]["word"] for _, _, _, race in races]
     idle = [race["verdict"]["word"] for _, _, plain, race in races if plain]
@@ -68,6 +73,22 @@ def coverage(rows):
         spread = 100 * statistics.stdev(logs) if len(logs) > 1 else math.nan
         print(f"    {problem}: {here} of {len(verdicts)}, repeats spread by {spread:.2f} %")
     print(f"  {held} of {total} held ({100 * held / max(1, total):.1f} %)")
+    agree = pairs_of_one_moment = 0
+    for one, other in itertools.combinations(rows, 2):
+        for a, b in zip(intervals(one), intervals(other)):
+            pairs_of_one_moment += 1
+            agree += abs(a[0] - b[0]) <= math.hypot(a[1], b[1])
+    if pairs_of_one_moment:
+        print(f"  side by side: {agree} of {pairs_of_one_moment} pairs agree "
+              f"({100 * agree / pairs_of_one_moment:.1f} %)")
+
+
+def intervals(row):
+    """Centre and half-width, in log ratio, of each repeat, in the order of problems and repeats."""
+    for pairs in row["details"]:
+        for pair in pairs:
+            low, high = (math.log(pair["verdict"][end]) for end in ("low", "high"))
+            yield (low + high) / 2, (high - low) / 2
 
 
 def sensitivity(rows):

@@ -1,10 +1,10 @@
 #include "assay/worker/cpu/operand_sets.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "assay/base/hash.h"
-#include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
 #include "assay/process/set_turns.h"
 #include "assay/worker/input_places.h"
@@ -142,26 +142,41 @@ void OperandSets::drop(size_t set, Which which) const {
 }
 
 // Reads what launches would, as they would find it.
-std::string OperandSets::check_cold(size_t last_level_cache_bytes) const {
+OperandSets::Reads OperandSets::read_cold() const {
   constexpr size_t kSets = 8;
   const auto operands = problem_.operands();
   std::vector<measure::Regions> regions;
-  size_t read = 0;
+  Reads reads;
   for (size_t s = 0; s < std::min(kSets, sets_.size()); ++s) {
     cool(s, {});
     measure::Regions& set = regions.emplace_back();
-    read = 0;
+    reads.bytes = 0;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (data(s)[i] == nullptr || !measure::is_cold(operands[i], condition_)) continue;
       set.push_back(bytes(s, i));
-      read += set.back().size();
+      reads.bytes += set.back().size();
     }
   }
-  std::string doubt =
-      measure::doubt_of_cold(measure::probe_reads(regions), read, last_level_cache_bytes);
+  reads.probe = measure::probe_reads(regions);
   // The first launches must not find what was read here.
   for (size_t s = 0; s < regions.size(); ++s) drop(s);
-  return doubt;
+  return reads;
+}
+
+// A neighbour's moment makes one look doubtful: then the median of three decides.
+std::string OperandSets::check_cold(size_t last_level_cache_bytes) const {
+  const Reads first = read_cold();
+  const auto doubt_of = [&](const measure::ColdProbe& probe) {
+    return measure::doubt_of_cold(probe, first.bytes, last_level_cache_bytes);
+  };
+  if (doubt_of(first.probe).empty()) return {};
+  std::array looks = {first.probe, read_cold().probe, read_cold().probe};
+  const auto median_of = [&](double measure::ColdProbe::*what) {
+    std::ranges::nth_element(looks, looks.begin() + looks.size() / 2, {}, what);
+    return looks[looks.size() / 2].*what;
+  };
+  return doubt_of(
+      {median_of(&measure::ColdProbe::cold_ns), median_of(&measure::ColdProbe::warm_ns)});
 }
 
 bool OperandSets::intact() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/measure/cold_probe.h"
 #include "assay/measure/condition.h"
 #include "assay/op/operation.h"
 #include "assay/process/kept_constants.h"
@@ -70,6 +71,11 @@ class OperandSets {
   std::span<std::byte> bytes(size_t set, size_t operand) const;
   enum class Which { all, varying };
   void drop(size_t set, Which which = Which::all) const;
+  struct Reads {
+    measure::ColdProbe probe;
+    size_t bytes = 0;  // Of one set.
+  };
+  Reads read_cold() const;
   std::string check_cold(size_t last_level_cache_bytes) const;
 
   Problem problem_;
