@@ -13,6 +13,7 @@ from servers import CLIENT_CORE, SERVER_CORE, start_ours
 HERE = os.path.dirname(os.path.abspath(__file__))
 GAP_NS = 10_000_000  # 100 tokens a second.
 BUCKET_NS = 10_000
+FRAME_BYTES = 240  # Of one of the mock's tokens.
 
 
 class Delays:
@@ -70,6 +71,17 @@ def core_alone(seconds):
     return delays
 
 
+def send_alone(folder, streams, seconds):
+    """What send(2) takes of so many streams without any server: microseconds of a call, and ms
+    later than due: half of the frames and 99 % at most."""
+    loop = os.path.join(folder, "paced_loop")
+    subprocess.run(["cc", "-O2", "-o", loop, os.path.join(HERE, "paced_loop.c")], check=True)
+    told = subprocess.run([loop, str(streams), str(seconds), str(FRAME_BYTES), str(SERVER_CORE),
+                           str(CLIENT_CORE)], check=True, stdout=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE, CLIENT_CORE}))
+    return [float(word) for word in told.stdout.split()]
+
+
 def run(assay, folder, streams, seconds, more, delays_of):
     """(delays, of the core alone ahead and behind, most MiB, what the client says)"""
     alone = core_alone(seconds / 6)
@@ -115,6 +127,9 @@ def row_of(row, name, bound_ms, most_mib, streams, result):
 
 def mock_row(row, assay, folder, quick):
     streams, seconds = (200, 3) if quick else (1000, 60)
+    each_us, half_ms, most_ms = send_alone(folder, streams, seconds / 4)
+    print(f"  send(2) alone at that pace: {each_us:.1f} us each, p50 {half_ms:.2f}, p99 "
+          f"{most_ms:.2f} ms", flush=True)
     result = run(assay, folder, streams, seconds, ["--mock-itl-ms", "10"], mock_delays)
     return row_of(row, f"{streams:,} streams of 100 tok/s, {seconds} s: added delay", 5, 150,
                   streams, result)

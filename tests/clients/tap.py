@@ -2,15 +2,21 @@
 
 The bytes of a connection are not parsed on their way, so nothing that a client does is hidden by
 what the tap understands. Requests are cut out of the kept bytes afterwards.
+
+What the tap itself takes is in no time: what comes from the client has the kernel's receive stamp,
+and what goes to the client has that of the moment before its write.
 """
 
-import asyncio
 import contextlib
 import functools
+import socket
+import struct
 import threading
 import time
 
 FREE_PORT = "@port@"  # In a command of tapped_server.py.
+SO_TIMESTAMPNS = 35  # Python has no name for it.
+MOST_BYTES = 1 << 16
 
 
 class Tap:
@@ -21,21 +27,30 @@ class Tap:
         self.folder = folder
         self.sent = []  # A bytearray a connection: what the client sent.
         self.answered = []  # And what it got.
-        self.sent_at = []  # A list a connection of (bytes until then, ns): when it passed them on.
-        self.answered_at = []
+        self.sent_at = []  # A list a connection of (bytes until then, ns): when they came.
+        self.answered_at = []  # Likewise: when they were passed on.
         self.port = port
-        self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._sockets = []
+        self._threads = []
 
     def __enter__(self):
-        self._thread.start()
-        self._ready.wait()
+        self._listener = socket.create_server(("127.0.0.1", self.port), backlog=1024)
+        # Connections have it from the beginning: a request may come before it is accepted.
+        self._listener.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        self.port = self._listener.getsockname()[1]
+        self._start(self._accept)
         return self
 
     def __exit__(self, *_):
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
+        # A thread that waits for a socket wakes when that is shut down, and not when it is closed.
+        shut(self._listener)
+        self._threads[0].join()
+        for one in self._sockets:
+            shut(one)
+        for thread in self._threads[1:]:
+            thread.join()
+        for one in [self._listener, *self._sockets]:
+            one.close()
 
     def requests(self):
         """Each request as (head, body), in order of connections."""
@@ -45,7 +60,7 @@ class Tap:
         return [answer for bytes_ in self.answered for answer in split_messages(bytes(bytes_))]
 
     def exchanges(self):
-        """(request, ns at which it was passed on, answer, ns of each byte of it) of each."""
+        """(request, ns at which its end came, answer, ns at which a byte of it was passed on)."""
         for number, sent in enumerate(self.sent):
             asked = messages(bytes(sent))
             answered = messages(bytes(self.answered[number]))
@@ -53,60 +68,67 @@ class Tap:
                 yield (request, passed_at(self.sent_at[number], request.end - 1), answer,
                        functools.partial(passed_at, self.answered_at[number]))
 
-    def _run(self):
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(
-            asyncio.start_server(self._serve, "127.0.0.1", self.port, backlog=1024))
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        self._loop.run_forever()
-        server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
+    def _start(self, run, *words):
+        thread = threading.Thread(target=run, args=words, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
-    async def _serve(self, reader, writer):
-        number = len(self.sent)
-        self.sent.append(bytearray())
-        self.answered.append(bytearray())
-        self.sent_at.append([])
-        self.answered_at.append([])
-        opening = asyncio.create_task(
-            asyncio.open_connection("127.0.0.1", self.upstream_port))
-
-        # What came before that connection is open bears the time at which it came.
-        async def upstream():
-            return (await opening)[1]
-
-        async def client():
-            return writer
-
-        async def answers():
-            try:
-                up_reader, _ = await opening
-            except OSError:
-                writer.close()
-                return
-            await self._pass_on(up_reader, client, self.answered[number],
-                                self.answered_at[number], f"{number}.answered")
-
-        await asyncio.gather(
-            self._pass_on(reader, upstream, self.sent[number], self.sent_at[number],
-                          f"{number}.sent"), answers())
-
-    async def _pass_on(self, reader, find_writer, kept, times, name):
+    def _accept(self):
         with contextlib.suppress(OSError):
-            while part := await reader.read(1 << 16):
+            while True:
+                client, _ = self._listener.accept()
+                self._serve(client)
+
+    def _serve(self, client):
+        number = len(self.sent)
+        for kept in (self.sent, self.answered):
+            kept.append(bytearray())
+        for times in (self.sent_at, self.answered_at):
+            times.append([])
+        self._sockets.append(client)
+        try:
+            upstream = socket.create_connection(("127.0.0.1", self.upstream_port))
+        except OSError:
+            return shut(client)
+        self._sockets.append(upstream)
+        for one in (client, upstream):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._start(self._pass_on, client, upstream, self.sent[number], self.sent_at[number],
+                    f"{number}.sent")
+        self._start(self._pass_on, upstream, client, self.answered[number],
+                    self.answered_at[number], f"{number}.answered")
+
+    def _pass_on(self, source, target, kept, times, name):
+        try:
+            while True:
+                part, came_ns = receive(source)
+                if not part:
+                    return target.shutdown(socket.SHUT_WR)
                 kept += part
-                times.append((len(kept), time.monotonic_ns()))
-                writer = await find_writer()
                 if self.folder is not None:
                     with open(self.folder / name, "ab") as file:
                         file.write(part)
-                writer.write(part)
-                await writer.drain()
-        with contextlib.suppress(OSError):
-            (await find_writer()).close()
+                times.append((len(kept), came_ns or time.monotonic_ns()))
+                target.sendall(part)
+        except OSError:  # One end is gone, which the other is to see.
+            for one in (source, target):
+                shut(one)
+                one.close()
+
+
+def receive(source):
+    """(bytes, ns of CLOCK_MONOTONIC at which the kernel had the last of them, or None)"""
+    part, more, _, _ = source.recvmsg(MOST_BYTES, socket.CMSG_SPACE(16))
+    for level, kind, data in more:
+        if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+            seconds, ns = struct.unpack("ll", data)
+            return part, seconds * 10**9 + ns - time.time_ns() + time.monotonic_ns()
+    return part, None
+
+
+def shut(one):
+    with contextlib.suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
 
 
 def passed_at(times, place):

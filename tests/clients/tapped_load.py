@@ -16,7 +16,7 @@ import tools
 
 LONGEST_WAIT_SECONDS = 180
 STREAMS, REQUESTS, TOKENS = 4, 24, 24
-# The tap's own time between its stamp and its write, and ours until the kernel stamps.
+# Stamps of two clocks are brought together; and ours until the kernel stamps.
 EARLY_MS, MEDIAN_MS = 0.05, 1
 
 
@@ -75,7 +75,7 @@ def compared(assay, port):
         asked_ns, times = truth.get(sample["request_id"], (0, []))
         seen = [at for at, _, kind in sample["events"] if kind > 0]
         counts += len(seen) == len(times) > 0
-        # From the request on: what the tap adds on its way is in both, or makes ours later.
+        # From the request on: what the tap takes to pass it on is in both.
         for at, passed in zip(seen, times):
             apart.append((at - sample["sent_ns"] - (passed - asked_ns)) / 1e6)
             early += apart[-1] < -EARLY_MS
