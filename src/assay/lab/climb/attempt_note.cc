@@ -1,6 +1,7 @@
 #include "assay/lab/climb/attempt_note.h"
 
 #include "assay/base/text.h"
+#include "assay/lab/evaluate/attempt_plan.h"
 #include "assay/lab/files/form_pieces.h"
 
 namespace assay::lab {
@@ -89,6 +90,9 @@ Result<AttemptNote> read_attempt_note(const std::filesystem::path& path, const C
   std::vector<std::string> words;
   for (const auto& [name, value] : note.environment) words.push_back(name + '=' + value);
   ASSAY_TRY(note.environment, parse_overrides(words, target.allowed_variables));
+  ASSAY_TRY(const AttemptPlan plan, plan_of(target, note.lane));
+  if (const Status status = check_variables(target, plan, note.environment); !status)
+    return fail(with_context(status.error(), "env"));
   return note;
 }
 
