@@ -81,6 +81,8 @@ std::uint64_t DiskWatch::bytes_below() const {
   std::uint64_t bytes = 0;
   for (const fs::path& folder : folders_) {
     std::error_code failed;
+    // What a program put in the place of its folder may lead to all of the machine.
+    if (fs::is_symlink(fs::symlink_status(folder, failed))) continue;
     fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
                                            failed);
     while (!failed && entry != fs::recursive_directory_iterator()) {
