@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/counted.h"
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
@@ -162,8 +163,9 @@ Result<std::string> report_page(const Context& context, const LabPlace& place,
   const auto kept = std::ranges::count_if(page.plot.points, [](const report::AttemptPoint& point) {
     return point.outcome == AttemptOutcome::keep && !point.baseline;
   });
-  page.standing.push_back(
-      fmt::format("{} attempts, of which {} were kept.", page.attempts.size(), kept));
+  page.standing.push_back(fmt::format("{}, of which {} {} kept.",
+                                      counted(std::ssize(page.attempts), "attempt"), kept,
+                                      kept == 1 ? "was" : "were"));
   return report::attempt_html(page);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
@@ -132,9 +133,9 @@ class LabParityCommand : public Command {
                            {"holds", verdict.holds},
                            {"prompts", verdict.prompts},
                            {"reason", verdict.reason}})
-            : fmt::format("parity    {}\n",
-                          verdict.holds ? fmt::format("holds for {} prompts", verdict.prompts)
-                                        : "differs: " + verdict.reason));
+            : fmt::format("parity    {}\n", verdict.holds
+                                                ? "holds for " + counted(verdict.prompts, "prompt")
+                                                : "differs: " + verdict.reason));
     return verdict.holds ? kDone : kRefuted;
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/prune.h"
@@ -40,9 +41,10 @@ class LabPruneCommand : public Command {
                                           {"object_bytes", pruned.object_bytes},
                                           {"copies", pruned.copies}}));
     else
-      context.console.result(fmt::format("{}  {} objects ({}), {} copies of cases that are gone\n",
-                                         dry_run_ ? "would be" : "removed ", pruned.objects,
-                                         format_bytes(pruned.object_bytes), pruned.copies));
+      context.console.result(fmt::format(
+          "{}  {} ({}), {} of cases that are gone\n", dry_run_ ? "would be" : "removed ",
+          counted(pruned.objects, "object"), format_bytes(pruned.object_bytes),
+          pruned.copies == 1 ? "1 copy" : fmt::format("{} copies", pruned.copies)));
     return kDone;
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/reference_packs.h"
@@ -78,8 +79,8 @@ class LabRefsCommand : public Command {
       for (const lab::ReferenceSource& source : sources) {
         all[name].push_back(
             {{"url", source.url}, {"commit", source.commit}, {"files", source.files}});
-        text += fmt::format("{:<12} {} @ {}, {} files\n", name, sanitize(source.url, 200),
-                            source.commit.substr(0, 12), source.files.size());
+        text += fmt::format("{:<12} {} @ {}, {}\n", name, sanitize(source.url, 200),
+                            source.commit.substr(0, 12), counted(std::ssize(source.files), "file"));
       }
     context.console.result(context.console.json() ? dump_pretty({{"schema", "assay.lab_packs/1"},
                                                                  {"packs", std::move(all)}})

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/counted.h"
 #include "assay/base/text.h"
 #include "assay/load/arrivals.h"
 #include "assay/load/summary.h"
@@ -39,7 +40,7 @@ Chart distribution(std::string id, std::string title, std::string y, std::vector
   if (values.empty()) return chart;
   std::ranges::sort(values);
   ChartSeries& line = chart.series.emplace_back();
-  line.name = fmt::format("{} values", values.size());
+  line.name = counted(std::ssize(values), "value");
   for (int i = 0; i <= kShares; ++i) {
     const double share = static_cast<double>(i) / kShares;
     line.points.emplace_back(100 * share, load::quantile(values, share));
@@ -227,7 +228,7 @@ std::string sweep_page(const load::LoadPlan& plan, const std::string& over,
                        const std::string& record_name) {
   report::ChartPage page;
   page.title = title_of(plan);
-  page.about = fmt::format("{} loads over {}", runs.size(), over);
+  page.about = fmt::format("{} over {}", counted(std::ssize(runs), "load"), over);
   page.record = record_name;
   page.tiles.emplace_back(fmt::format("{:g}", knee), "is the knee, by " + over);
   add_warnings(over, runs, page);

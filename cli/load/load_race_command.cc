@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/counted.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/load/duel.h"
@@ -77,8 +78,9 @@ class LoadRaceCommand : public Command {
     if (raced)
       duel = *raced;
     else
-      duel.verdict.reason = fmt::format("the race ended after {} pairs: {}", duel.pairs.size(),
-                                        raced.error().message);
+      duel.verdict.reason =
+          fmt::format("the race ended after {}: {}", counted(std::ssize(duel.pairs), "pair"),
+                      raced.error().message);
     Json json = load::duel_json(duel, metric_);
     json["candidate"] = load::plan_json(candidate);
     json["other"] = load::plan_json(other);
@@ -110,10 +112,11 @@ class LoadRaceCommand : public Command {
       any = true;
     };
     const std::int64_t failed = metrics.errored + metrics.incomplete;
-    note(why_[0], failed > 0, [&] { return fmt::format("{} requests failed", failed); });
+    note(why_[0], failed > 0, [&] { return counted(failed, "request") + " failed"; });
     note(why_[1], metrics.mismatched > 0, [&] {
-      return fmt::format("{} answers have another number of tokens than was asked for",
-                         metrics.mismatched);
+      return fmt::format("{} {} another number of tokens than was asked for",
+                         counted(metrics.mismatched, "answer"),
+                         metrics.mismatched == 1 ? "has" : "have");
     });
     note(why_[2], judged.client.limited, [&] { return judged.client.reasons.front(); });
     note(why_[3], !judged.delivered.as_asked, [&] { return judged.delivered.reasons.front(); });
@@ -132,7 +135,7 @@ class LoadRaceCommand : public Command {
     std::string line = fmt::format("{}: {}", metric_, to_string(verdict.word));
     if (verdict.has_interval())
       line += fmt::format("  {:.4f}x  [{:.4f}, {:.4f}]", verdict.ratio, verdict.low, verdict.high);
-    line += fmt::format("  over {} pairs\n", duel.pairs.size());
+    line += fmt::format("  over {}\n", counted(std::ssize(duel.pairs), "pair"));
     if (!verdict.reason.empty()) line += verdict.reason + '\n';
     return line;
   }

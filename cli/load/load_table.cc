@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/counted.h"
 #include "assay/base/text.h"
 
 namespace assay::cli {
@@ -40,7 +41,7 @@ std::string counts(const load::Judged& judged) {
                                  format_duration(metrics.duration_s));
   if (judged.warmups > 0)
     text += fmt::format(
-        "warm-up      {} requests{}\n", judged.warmups,
+        "warm-up      {}{}\n", counted(judged.warmups, "request"),
         judged.failed_warmups > 0 ? fmt::format(", {} of them failed", judged.failed_warmups) : "");
   return text;
 }
@@ -183,8 +184,9 @@ std::vector<std::string> load_warnings(const load::Judged& judged) {
   }
   if (others > 0) sentences.push_back(fmt::format("errored, {} more: the samples say how", others));
   if (metrics.mismatched > 0)
-    sentences.push_back(fmt::format("{} of {} answers have another number of tokens than asked",
-                                    metrics.mismatched, metrics.successful));
+    sentences.push_back(fmt::format("{} of {} {} another number of tokens than asked",
+                                    metrics.mismatched, counted(metrics.successful, "answer"),
+                                    metrics.mismatched == 1 ? "has" : "have"));
   if (metrics.unlike_chunks > 0)
     sentences.push_back(
         fmt::format("of {} answers the server counts fewer tokens than chunks that came",

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/counted.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/ulid.h"
@@ -28,7 +29,7 @@ std::string live_line(const std::string& title, const load::Progress& progress) 
   if (progress.waiting > 0) line += fmt::format(", {} waiting", progress.waiting);
   if (progress.ttft_ms > 0) line += fmt::format("  TTFT {:.1f} ms", progress.ttft_ms);
   if (progress.itl_ms > 0) line += fmt::format("  ITL {:.2f} ms", progress.itl_ms);
-  if (progress.errored > 0) line += fmt::format("  {} errors", progress.errored);
+  if (progress.errored > 0) line += "  " + counted(progress.errored, "error");
   return line;
 }
 

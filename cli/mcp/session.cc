@@ -59,6 +59,14 @@ std::string_view version_for(const Json& params) {
   return kVersions.front();
 }
 
+// JSON that is not read here may be some to others, who wait for an answer to what they asked: a
+// number of more than 64 bits, a member twice.
+Json id_of(std::string_view line) {
+  const Json message = Json::parse(line, nullptr, false);
+  const Json id = message.is_object() ? message.value("id", Json()) : Json();
+  return is_id(id) ? id : Json();
+}
+
 }  // namespace
 
 struct McpSession::State {
@@ -91,7 +99,7 @@ struct McpSession::State {
   void hear(std::string_view line) {
     if (trim(line).empty()) return;
     const auto message = parse_json(line, "a message");
-    if (!message) return say(error(nullptr, kParseError, message.error().message));
+    if (!message) return say(error(id_of(line), kParseError, message.error().message));
     const Json id = message->is_object() ? message->value("id", Json()) : Json();
     const auto method = message->is_object() ? message->find("method") : message->end();
     if (!message->is_object() || message->value("jsonrpc", Json()) != "2.0")

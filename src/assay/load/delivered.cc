@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "assay/base/clock.h"
+#include "assay/base/counted.h"
 #include "assay/load/metrics.h"
 
 namespace assay::load {
@@ -94,8 +95,9 @@ void judge_concurrency(const LoadPlan& plan, std::span<const Trace> traces, Deli
   int most = 0;
   for (const Step& step : concurrency_steps(traces)) most = std::max(most, step.running);
   if (most > plan.concurrency)
-    delivered.reasons.push_back(
-        fmt::format("{} requests ran at a time, and {} were asked for", most, plan.concurrency));
+    delivered.reasons.push_back(fmt::format("{} ran at a time, and {} {} asked for",
+                                            counted(most, "request"), plan.concurrency,
+                                            plan.concurrency == 1 ? "was" : "were"));
   if (traces.size() < 2 * streams) return;  // There is no plateau.
   delivered.concurrency = plateau_median(traces, plan.concurrency);
   if (!delivered.concurrency || std::abs(*delivered.concurrency - plan.concurrency) >= 1)

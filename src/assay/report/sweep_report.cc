@@ -186,8 +186,8 @@ std::string counts_line(const RunRecord& record, std::size_t shown) {
   std::string text =
       fmt::format("{} shape{}", record.problems.size(), record.problems.size() == 1 ? "" : "s");
   if (shown != record.problems.size()) text += fmt::format(" ({} shown)", shown);
-  text += fmt::format(", {} kernels proven, {} wrong", thousands(totals.proven),
-                      thousands(totals.wrong));
+  text += fmt::format(", {} kernel{} proven, {} wrong", thousands(totals.proven),
+                      totals.proven == 1 ? "" : "s", thousands(totals.wrong));
   if (totals.crashed > 0) text += fmt::format(", {} crashed", thousands(totals.crashed));
   if (totals.left_out > 0)
     text += fmt::format(", {} not compiled or not reached", thousands(totals.left_out));

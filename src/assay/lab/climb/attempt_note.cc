@@ -1,6 +1,7 @@
 #include "assay/lab/climb/attempt_note.h"
 
 #include "assay/base/text.h"
+#include "assay/lab/evaluate/attempt_plan.h"
 #include "assay/lab/files/form_pieces.h"
 
 namespace assay::lab {
@@ -71,7 +72,13 @@ Json attempt_note_schema() {
 Result<AttemptNote> read_attempt_note(const std::filesystem::path& path, const Case& target) {
   AttemptNote note;
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return note;
+  // A link would be read with rights that an agent may not have, and what is wrong in a note is
+  // told to the next turn.
+  const auto facts = std::filesystem::symlink_status(path, ignored);
+  if (std::filesystem::is_symlink(facts))
+    return fail(ErrorCode::invalid_input, "'{}' is a link, but must be a file",
+                path.filename().string());
+  if (!std::filesystem::exists(facts)) return note;
   constexpr size_t kMostBytes = size_t{64} << 10, kDescription = 190, kHypothesis = 290;
   ASSAY_TRY(const auto root, input::read_yaml(path, {.bytes = kMostBytes}));
   ASSAY_TRY(only(root, note_form()));
@@ -89,6 +96,9 @@ Result<AttemptNote> read_attempt_note(const std::filesystem::path& path, const C
   std::vector<std::string> words;
   for (const auto& [name, value] : note.environment) words.push_back(name + '=' + value);
   ASSAY_TRY(note.environment, parse_overrides(words, target.allowed_variables));
+  ASSAY_TRY(const AttemptPlan plan, plan_of(target, note.lane));
+  if (const Status status = check_variables(target, plan, note.environment); !status)
+    return fail(with_context(status.error(), "env"));
   return note;
 }
 

@@ -242,6 +242,10 @@ class Climb {
       ASSAY_TRY(make_room(turn));
       is_there = false;
     }
+    if (refused.empty() && std::ranges::any_of(after.files, [](const TreeFile& file) {
+          return file.path == "workspace" && file.kind == "link";
+        }))
+      refused = "agent_failed: workspace is a link: it must be a folder, which attempts copy";
     state_.failures = refused.empty() ? 0 : state_.failures + 1;
     climbed_.failed += refused.empty() ? 0 : 1;
     if (!turn.ran->failure) state_.cost_unknown = state_.cost_unknown || !cost;

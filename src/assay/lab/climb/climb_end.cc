@@ -55,7 +55,7 @@ std::string reason_to_end(const Case& target, const ClimbOptions& options,
   if (options.until && has_reached(target, *options.until, content.incumbent(state.series)))
     return fmt::format("{:.6g} was reached", *options.until);
   if (options.patience && state.without_keep >= *options.patience)
-    return fmt::format("{} turns in a row kept nothing", state.without_keep);
+    return fmt::format("{} in a row kept nothing", counted(state.without_keep, "turn"));
   if (is_spoiled(state))
     return fmt::format(
         "others were at work while {} attempts in a row were measured; the same "

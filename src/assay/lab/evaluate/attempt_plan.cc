@@ -46,4 +46,16 @@ Status check_supported(const Case& target, const AttemptPlan& plan) {
   return {};
 }
 
+Status check_variables(const Case& target, const AttemptPlan& plan, const Environment& variables) {
+  if (variables.empty() || !target.setup.empty() || !target.build.empty() ||
+      std::ranges::any_of(plan.benchmarks, [](const Benchmark* benchmark) {
+        return !std::holds_alternative<SweepRace>(benchmark->kind);
+      }))
+    return {};
+  return fail(ErrorCode::invalid_input,
+              "nothing that is measured here sees variables: the kernels of a `sweep` run in an "
+              "environment of assay's own, and case.yaml names no setup or build. Add a benchmark "
+              "that runs a program or a server, or commands.build");
+}
+
 }  // namespace assay::lab

@@ -19,4 +19,8 @@ Result<AttemptPlan> plan_of(const Case& target, const std::string& lane);
 // unsupported: what a case may ask for and this version does not do.
 Status check_supported(const Case& target, const AttemptPlan& plan);
 
+// Whether anything that runs sees them: an attempt at nothing is no attempt. invalid_input names
+// what would.
+Status check_variables(const Case& target, const AttemptPlan& plan, const Environment& variables);
+
 }  // namespace assay::lab

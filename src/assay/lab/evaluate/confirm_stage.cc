@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/counted.h"
 
 namespace assay::lab {
 namespace {
@@ -59,9 +60,9 @@ class ConfirmStage {
       if (const auto pairs = std::span(taker.pairs()).subspan(before);
           is_spoiled(pairs, stage_.record.rules->metric)) {
         const std::string reason = fmt::format(
-            "others were at work in each of {} pairs, and none can be compared: measure again on "
-            "a quiet machine",
-            pairs.size());
+            "others were at work in each of {}, and none can be compared: measure again on a quiet "
+            "machine",
+            counted(std::ssize(pairs), "pair"));
         add_stage(stage_.record, "confirm", "failed", seconds_since(began), reason);
         conclude(stage_.record, AttemptOutcome::interrupted, reason);
         return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <errno.h>
+#include <limits>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -33,6 +34,13 @@ std::uint64_t bytes_of(const struct stat& status) {
   return std::max(blocks, static_cast<std::uint64_t>(status.st_size));
 }
 
+// A folder that is not there yet takes nothing from any disk.
+std::uint64_t free_bytes(const fs::path& folder) {
+  std::error_code failed;
+  const fs::space_info space = fs::space(folder, failed);
+  return failed ? std::numeric_limits<std::uint64_t>::max() : space.free;
+}
+
 void raise_event(const UniqueFd& event) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(event.get(), &one, sizeof one);
@@ -47,6 +55,10 @@ Result<std::unique_ptr<DiskWatch>> DiskWatch::begin(std::vector<fs::path> folder
   watch->done_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!watch->cancel_ || !watch->done_)
     return fail(ErrorCode::machine, "cannot make an event: {}", errno_text(errno));
+  if (const fs::path full = watch->full_folder(); !full.empty())
+    return fail(ErrorCode::machine,
+                "the disk of {} has less than {} left, and nothing is started on it: make room",
+                sanitize(full.string(), 300), format_bytes(static_cast<double>(limit.reserve)));
   watch->before_ = watch->bytes_below();
   watch->thread_ = std::thread([watch = watch.get(), cancel_fd] { watch->watch(cancel_fd); });
   return watch;
@@ -69,6 +81,8 @@ std::uint64_t DiskWatch::bytes_below() const {
   std::uint64_t bytes = 0;
   for (const fs::path& folder : folders_) {
     std::error_code failed;
+    // What a program put in the place of its folder may lead to all of the machine.
+    if (fs::is_symlink(fs::symlink_status(folder, failed))) continue;
     fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
                                            failed);
     while (!failed && entry != fs::recursive_directory_iterator()) {
@@ -83,21 +97,24 @@ std::uint64_t DiskWatch::bytes_below() const {
   return bytes;
 }
 
+fs::path DiskWatch::full_folder() const {
+  for (const fs::path& folder : folders_) {
+    const auto free = limit_.free_bytes ? limit_.free_bytes(folder) : free_bytes(folder);
+    if (free < limit_.reserve) return folder;
+  }
+  return {};
+}
+
 bool DiskWatch::look(DiskLooks looks) {
   const std::uint64_t now = looks == DiskLooks::free_alone ? before_ : bytes_below();
-  std::uint64_t free = limit_.reserve;
-  for (const fs::path& folder : folders_) {
-    std::error_code failed;
-    const fs::space_info space = fs::space(folder, failed);
-    if (!failed) free = std::min<std::uint64_t>(free, space.free);
-  }
+  const bool is_full = !full_folder().empty();
   const std::scoped_lock lock(mutex_);
   if (passed_.empty() && now >= kUncountable)
     passed_ = "made paths that are too long to be looked at";
   if (passed_.empty() && now > before_ + limit_.bytes)
     passed_ = fmt::format("wrote more than {} to the disk",
                           format_bytes(static_cast<double>(limit_.bytes)));
-  if (passed_.empty() && free < limit_.reserve)
+  if (passed_.empty() && is_full)
     passed_ = fmt::format("was ended because the disk has less than {} left",
                           format_bytes(static_cast<double>(limit_.reserve)));
   return !passed_.empty();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,11 +25,14 @@ struct DiskLimit {
   std::uint64_t bytes = 0;  // That a program may add; 0: it is not watched.
   std::uint64_t reserve = std::uint64_t{256} << 20;  // That stays free where its folders lie.
   DiskLooks looks = DiskLooks::added_and_free;       // At its end all is looked at.
+  // What is free on a folder's disk; null: what the system says.
+  std::function<std::uint64_t(const std::filesystem::path& folder)> free_bytes;
 };
 
 class DiskWatch {
  public:
-  // `cancel_fd` of the caller is passed on; -1: there is none.
+  // `cancel_fd` of the caller is passed on; -1: there is none. machine: the reserve is gone before
+  // the program has done anything.
   static Result<std::unique_ptr<DiskWatch>> begin(std::vector<std::filesystem::path> folders,
                                                   DiskLimit limit, int cancel_fd);
   ~DiskWatch();
@@ -42,7 +46,8 @@ class DiskWatch {
   DiskWatch(std::vector<std::filesystem::path> folders, DiskLimit limit)
       : folders_(std::move(folders)), limit_(limit) {}
   std::uint64_t bytes_below() const;
-  bool look(DiskLooks looks);  // True: the limit was passed.
+  std::filesystem::path full_folder() const;  // Whose reserve is gone; empty: none.
+  bool look(DiskLooks looks);                 // True: the limit was passed.
   void watch(int cancel_fd);
 
   std::vector<std::filesystem::path> folders_;

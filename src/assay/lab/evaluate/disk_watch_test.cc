@@ -33,6 +33,10 @@ class DiskWatchTest : public ::testing::Test {
   void write(const std::string& name, std::uint64_t bytes) const {
     ASSERT_TRUE(write_file_atomic(folder_->file(name), std::string(bytes, 'x')).has_value());
   }
+  // With room at first, and none from the second look on.
+  static std::function<std::uint64_t(const std::filesystem::path&)> falling_disk() {
+    return [looks = 0](const std::filesystem::path&) mutable { return looks++ == 0 ? kMiB : 0; };
+  }
   std::unique_ptr<DiskWatch> begin(DiskLimit limit, int cancel_fd = -1) const {
     auto watch = DiskWatch::begin({folder_->path()}, limit, cancel_fd);
     return watch ? std::move(*watch) : nullptr;
@@ -80,8 +84,8 @@ TEST_F(DiskWatchTest, WhatAProgramLeftInItsLastMomentCounts) {
   EXPECT_THAT(watch->finish(), HasSubstr("wrote more than"));
 }
 
-TEST_F(DiskWatchTest, ADiskThatIsNearlyFullEndsAnyProgram) {
-  const auto watch = begin({.bytes = kMiB, .reserve = std::uint64_t{1} << 60});
+TEST_F(DiskWatchTest, ADiskThatBecomesNearlyFullEndsAnyProgram) {
+  const auto watch = begin({.bytes = kMiB, .reserve = kMiB, .free_bytes = falling_disk()});
   ASSERT_NE(watch, nullptr);
   EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
   EXPECT_THAT(watch->finish(), HasSubstr("the disk has less than"));
@@ -97,10 +101,21 @@ TEST_F(DiskWatchTest, BesideAClockWhatWasAddedIsCountedAtTheEnd) {
 }
 
 TEST_F(DiskWatchTest, BesideAClockAFullDiskStillEndsAProgram) {
-  const auto watch =
-      begin({.bytes = kMiB, .reserve = std::uint64_t{1} << 60, .looks = DiskLooks::free_alone});
+  const auto watch = begin({.bytes = kMiB,
+                            .reserve = kMiB,
+                            .looks = DiskLooks::free_alone,
+                            .free_bytes = falling_disk()});
   ASSERT_NE(watch, nullptr);
   EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
+}
+
+// Whoever is started there can do nothing for it.
+TEST_F(DiskWatchTest, ADiskThatIsNearlyFullIsTheMachinesFault) {
+  const auto watch =
+      DiskWatch::begin({folder_->path()}, {.bytes = kMiB, .reserve = std::uint64_t{1} << 60}, -1);
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().code, ErrorCode::machine);
+  EXPECT_THAT(watch.error().message, HasSubstr("make room"));
 }
 
 TEST_F(DiskWatchTest, TheCallersOwnCancelIsPassedOn) {

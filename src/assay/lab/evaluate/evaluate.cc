@@ -56,6 +56,8 @@ class Evaluation {
   Result<Evaluated> run() {
     ASSAY_TRY(plan_, plan_of(target_, options_.lane));
     ASSAY_TRY(check_supported(target_, plan_));
+    if (const Status status = check_variables(target_, plan_, options_.overrides); !status)
+      return fail(with_context(status.error(), "--env"));
     const fs::path runs = target_.folder / "runs";
     ASSAY_TRY(History history, History::open(runs, index_file(options_.cache, target_.folder),
                                              history_wait(options_, observer_)));
@@ -257,8 +259,8 @@ class Evaluation {
       ASSAY_TRY(theirs, store.get(incumbent->tree));
     }
     // The incumbent first: it is what the last attempt left built, if that was kept.
-    ASSAY_TRY(const auto their_slot, slots.prepare(store, with_rest(theirs)));
-    ASSAY_TRY(const auto our_slot, slots.prepare(store, with_rest(workspace)));
+    ASSAY_TRY(const auto their_slot, slots.prepare(store, with_rest(theirs), plan_.environment));
+    ASSAY_TRY(const auto our_slot, slots.prepare(store, with_rest(workspace), with_overrides()));
     const RunnerOptions running{.environment = environment(),
                                 .supervisor = options_.supervisor,
                                 .logs = record_path_.parent_path() / "logs",
@@ -359,6 +361,13 @@ class Evaluation {
     if (is_candidate)
       for (const auto& [name, value] : options_.overrides) side.environment[name] = value;
     return side;
+  }
+
+  // What the candidate is given beyond what its tree says.
+  Environment with_overrides() const {
+    Environment all = options_.overrides;
+    all.insert(plan_.environment.begin(), plan_.environment.end());
+    return all;
   }
 
   // True: it did what it was for, or there is nothing to do.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/text.h"
 
 namespace assay::lab {
@@ -32,10 +33,12 @@ std::string objection(const OpenAiHttp& http, const Json& record) {
   const auto errored = requests.value("errored", std::int64_t{0});
   if (successful == 0) return "no request was answered";
   if (http.most_errored && errored > *http.most_errored)
-    return fmt::format("{} requests failed, and at most {} may", errored, *http.most_errored);
+    return fmt::format("{} failed, and at most {} may", counted(errored, "request"),
+                       *http.most_errored);
   const auto mismatched = record["tokens"].value("mismatch", std::int64_t{0});
   if (http.exact_tokens && mismatched > 0)
-    return fmt::format("{} answers have another number of tokens than asked", mismatched);
+    return fmt::format("{} {} another number of tokens than asked", counted(mismatched, "answer"),
+                       mismatched == 1 ? "has" : "have");
   if (http.unlimited_client)
     for (const auto& [part, word] :
          {std::pair("client", "client_limited"), std::pair("delivered", "not_delivered")})

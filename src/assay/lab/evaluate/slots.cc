@@ -20,6 +20,13 @@ Error machine_error(const fs::path& path, const std::error_code& error) {
   return Error{ErrorCode::machine, fmt::format("{}: {}", path.string(), error.message())};
 }
 
+std::string mark_for(const Tree& tree, const std::map<std::string, std::string>& variables) {
+  if (variables.empty()) return tree.hash();
+  std::string text;
+  for (const auto& [name, value] : variables) text += name + '=' + value + '\0';
+  return tree.hash() + " with " + sha256_hex(text);
+}
+
 }  // namespace
 
 Result<FolderStamp> FolderStamp::of(const fs::path& folder) {
@@ -94,9 +101,10 @@ Status Slots::clear(size_t which) const {
   return remove_tree(folder(which));
 }
 
-Result<Slots::Slot> Slots::prepare(const TreeStore& store, const Tree& tree) {
-  const std::string hash = tree.hash();
-  const std::string built = hash + " built";
+Result<Slots::Slot> Slots::prepare(const TreeStore& store, const Tree& tree,
+                                   const std::map<std::string, std::string>& variables) {
+  const std::string mark = mark_for(tree, variables);
+  const std::string built = mark + " built";
   size_t which = taken_[0] ? 1 : 0;
   for (size_t i = 0; i < taken_.size(); ++i)
     if (!taken_[i] && mark_of(i) == built) which = i;
@@ -109,7 +117,7 @@ Result<Slots::Slot> Slots::prepare(const TreeStore& store, const Tree& tree) {
   if (!slot.built) {
     ASSAY_TRY(clear(which));
     ASSAY_TRY(store.write(tree, slot.folder));
-    ASSAY_TRY(write_file_atomic(marker(which).string(), hash));
+    ASSAY_TRY(write_file_atomic(marker(which).string(), mark));
   }
   taken_[which] = true;
   return slot;

@@ -42,8 +42,10 @@ class Slots {
     bool built = false;  // Holds what an earlier attempt built of the same tree.
   };
   // A folder that holds `tree`, and nothing else but what was built of it. Two calls give two
-  // folders, also of one tree. A folder that was left alone since is used as it is.
-  Result<Slot> prepare(const TreeStore& store, const Tree& tree);
+  // folders, also of one tree. A folder that was left alone since is used as it is. `variables`:
+  // what its build is given beyond what the tree says; another build is none of these.
+  Result<Slot> prepare(const TreeStore& store, const Tree& tree,
+                       const std::map<std::string, std::string>& variables = {});
   // What is there was built of its tree.
   Status mark_built(const Slot& slot);
   // The two exchange their folders.

@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -33,6 +35,31 @@ Result<std::vector<std::string>> names_in(int folder) {
       names.emplace_back(entry->d_name);
   ::closedir(entries);
   return names;
+}
+
+// EXDEV: what somebody mounted there is not ours, also if it lies on the same disk.
+UniqueFd open_here(int parent, const std::string& name) {
+  open_how how{};
+  how.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_XDEV;
+  UniqueFd folder(static_cast<int>(::syscall(SYS_openat2, parent, name.c_str(), &how, sizeof how)));
+  // Before Linux 5.6 there is no such call, and some containers refuse it.
+  if (folder || (errno != ENOSYS && errno != EPERM)) return folder;
+  folder.reset(::openat(parent, name.c_str(), static_cast<int>(how.flags)));
+  struct stat above {};
+  struct stat here {};
+  if (folder && ::fstat(parent, &above) == 0 && ::fstat(folder.get(), &here) == 0 &&
+      above.st_dev != here.st_dev) {
+    folder.reset();
+    errno = EXDEV;
+  }
+  return folder;
+}
+
+Error is_mount(const std::string& name) {
+  return {ErrorCode::machine,
+          fmt::format("'{}' is a mount, and nothing behind it is removed: unmount it",
+                      sanitize(name, 200))};
 }
 
 // Folders within folders are moved to the top one by one: neither a path nor the count of open
@@ -70,10 +97,15 @@ class Remover {
     if (::fstatat(parent, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISDIR(facts.st_mode))
       return UniqueFd();
-    ::fchmodat(parent, name.c_str(), kAllOfOwner, 0);
-    UniqueFd folder(
-        ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    UniqueFd folder = open_here(parent, name);
+    if (!folder && errno == EACCES) {
+      ::fchmodat(parent, name.c_str(), kAllOfOwner, 0);
+      folder = open_here(parent, name);
+    } else if (folder) {
+      ::fchmod(folder.get(), kAllOfOwner);
+    }
     if (folder) return folder;
+    if (errno == EXDEV) return fail(is_mount(name));
     return fail(ErrorCode::machine, "cannot open '{}': {}", sanitize(name, 200), errno_text(errno));
   }
 
@@ -115,7 +147,11 @@ Status remove_tree(const fs::path& path) {
   if (::lstat(path.c_str(), &facts) != 0) return errno == ENOENT ? Status() : failed(errno);
   if (!S_ISDIR(facts.st_mode)) return ::unlink(path.c_str()) == 0 ? Status() : failed(errno);
   ::chmod(path.c_str(), kAllOfOwner);
-  UniqueFd top(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd parent(
+      ::open((path.parent_path() / ".").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent) return failed(errno);
+  UniqueFd top = open_here(parent.get(), path.filename());
+  if (!top && errno == EXDEV) return fail(is_mount(path.string()));
   if (!top) return failed(errno);
   if (const Status emptied = Remover(std::move(top)).run(); !emptied)
     return fail(emptied.error().code, "{}: {}", sanitize(path.string(), 500),

@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fstream>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -58,6 +61,30 @@ TEST_F(RemoveTreeTest, NorAFolderOfAnyDepth) {
   const Status removed = remove_tree(file("made"));
   EXPECT_TRUE(removed) << removed.error().message;
   EXPECT_FALSE(fs::exists(file("made")));
+}
+
+// What somebody mounted lies elsewhere, also if it is on the same disk.
+TEST_F(RemoveTreeTest, NothingBehindAMountIsRemoved) {
+  write("others/file");
+  constexpr int kCannotMount = 77;
+  for (const char* place : {"made", "made/inner", "made/inner/deep"}) {
+    write("made/inner/deep/file");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::geteuid() != 0 && ::unshare(CLONE_NEWUSER) != 0) ::_exit(kCannotMount);
+      if (::unshare(CLONE_NEWNS) != 0 ||
+          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount(file("others").c_str(), file(place).c_str(), nullptr, MS_BIND, nullptr) != 0)
+        ::_exit(kCannotMount);
+      const Status removed = remove_tree(file("made"));
+      ::_exit(!removed && removed.error().message.find("unmount it") != std::string::npos ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == kCannotMount) GTEST_SKIP() << "nothing can be mounted here";
+    EXPECT_EQ(status, 0) << place;
+    EXPECT_TRUE(fs::exists(file("others/file"))) << place;
+  }
 }
 
 TEST_F(RemoveTreeTest, FoldersCanBeLookedIntoAgain) {
