@@ -11,9 +11,9 @@
 #include "assay/base/result.h"
 #include "assay/device/venue.h"
 #include "assay/kernel/provider.h"
-#include "cli/console.h"
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "cli/settings.h"
+#include "cli/show/console.h"
 
 namespace assay::cli {
 

@@ -1,7 +1,7 @@
 #include "cli/command.h"
+#include "cli/commands/replay_command.h"
+#include "cli/commands/shapes_command.h"
 #include "cli/load/load_commands.h"
-#include "cli/replay_command.h"
-#include "cli/shapes_command.h"
 
 namespace assay::cli {
 

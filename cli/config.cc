@@ -9,7 +9,7 @@
 #include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/input/yaml.h"
-#include "cli/arguments.h"
+#include "cli/flags/arguments.h"
 
 namespace assay::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "assay/base/archive_schema.h"
 #include "assay/input/form.h"
 #include "assay/kernel/ranker.h"
-#include "cli/arguments.h"
+#include "cli/flags/arguments.h"
 
 namespace assay::cli {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "assay/base/json_fwd.h"
-#include "cli/command_line.h"
 #include "cli/config.h"
+#include "cli/flags/command_line.h"
 
 namespace assay::cli {
 

@@ -21,14 +21,14 @@
 #include "assay/referee/referee.h"
 #include "assay/serve/plugin_child.h"
 #include "assay/worker/worker.h"
-#include "cli/arguments.h"
-#include "cli/choose_device.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
 #include "cli/config.h"
 #include "cli/config_names.h"
 #include "cli/exit_code.h"
-#include "cli/help.h"
+#include "cli/flags/arguments.h"
+#include "cli/flags/choose_device.h"
+#include "cli/flags/command_line.h"
+#include "cli/help/help.h"
 #include "cli/signals.h"
 
 namespace assay::cli {

@@ -14,4 +14,7 @@ bool can_assemble();
 // not assemble for a GPU that gets it.
 void expect_assembles(const std::function<std::string(const std::string& target)>& code);
 
+// The same of code that is for one GPU ("sm_90a").
+void expect_assembles(const std::string& gpu, const std::string& code);
+
 }  // namespace assay::testing

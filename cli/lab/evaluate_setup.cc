@@ -8,9 +8,9 @@
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
 #include "assay/device/device_lock.h"
-#include "cli/kernel_files.h"
-#include "cli/lock_wait.h"
+#include "cli/files/kernel_files.h"
 #include "cli/own_environment.h"
+#include "cli/show/lock_wait.h"
 
 namespace assay::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "assay/kernel/catalog.h"
 #include "assay/kernel/taker.h"
 #include "assay/process/guest_process.h"
-#include "cli/kernel_files.h"
+#include "cli/files/kernel_files.h"
 #include "cli/lab/device_code_check.h"
 
 namespace assay::cli {

@@ -9,7 +9,7 @@
 #include "assay/lab/evaluate/program_runner.h"
 #include "assay/report/width.h"
 #include "cli/exit_code.h"
-#include "cli/kernel_files.h"
+#include "cli/files/kernel_files.h"
 #include "cli/lab/device_code_check.h"
 #include "cli/lab/kernel_build_check.h"
 #include "cli/lab/lab_commands.h"

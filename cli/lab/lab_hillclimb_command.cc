@@ -8,13 +8,13 @@
 #include "assay/lab/climb/climb.h"
 #include "assay/report/attempt_report.h"
 #include "cli/exit_code.h"
+#include "cli/flags/number.h"
+#include "cli/flags/quantities.h"
 #include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_drawing.h"
 #include "cli/lab/lab_webhook.h"
-#include "cli/number.h"
 #include "cli/own_environment.h"
-#include "cli/quantities.h"
 
 namespace assay::cli {
 namespace {

@@ -13,11 +13,11 @@
 #include "assay/load/parity_prompts.h"
 #include "assay/load/ready.h"
 #include "cli/exit_code.h"
+#include "cli/flags/quantities.h"
 #include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_place.h"
 #include "cli/load/started_server.h"
-#include "cli/quantities.h"
 
 namespace assay::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "assay/load/samples.h"
 #include "assay/measure/environment.h"
 #include "cli/exit_code.h"
+#include "cli/flags/quantities.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
 #include "cli/load/load_page.h"
@@ -18,7 +19,6 @@
 #include "cli/load/result_flags.h"
 #include "cli/load/run_plan.h"
 #include "cli/load/started_server.h"
-#include "cli/quantities.h"
 
 namespace assay::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "assay/base/text.h"
 #include "assay/base/ulid.h"
 #include "assay/text/tokenizer.h"
-#include "cli/number.h"
+#include "cli/flags/number.h"
+#include "cli/flags/quantities.h"
 #include "cli/own_environment.h"
-#include "cli/quantities.h"
 
 namespace assay::cli {
 namespace {

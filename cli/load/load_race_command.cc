@@ -7,10 +7,10 @@
 #include "assay/base/json.h"
 #include "assay/load/duel.h"
 #include "cli/exit_code.h"
+#include "cli/flags/quantities.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
 #include "cli/load/run_plan.h"
-#include "cli/quantities.h"
 
 namespace assay::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include "assay/load/search.h"
 #include "assay/report/table.h"
 #include "cli/exit_code.h"
+#include "cli/flags/number.h"
 #include "cli/load/load_axis.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
 #include "cli/load/run_plan.h"
-#include "cli/number.h"
 
 namespace assay::cli {
 namespace {

@@ -7,13 +7,13 @@
 #include "assay/base/json.h"
 #include "assay/report/table.h"
 #include "cli/exit_code.h"
+#include "cli/flags/number.h"
 #include "cli/load/load_axis.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
 #include "cli/load/load_page.h"
 #include "cli/load/load_table.h"
 #include "cli/load/run_plan.h"
-#include "cli/number.h"
 
 namespace assay::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
-#include "cli/number.h"
+#include "cli/flags/number.h"
 
 namespace assay::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "assay/base/ulid.h"
 #include "assay/report/width.h"
 #include "cli/exit_code.h"
-#include "cli/show_run.h"
+#include "cli/show/show_run.h"
 
 namespace assay::cli {
 namespace {

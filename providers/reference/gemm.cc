@@ -4,10 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "assay/device/cpu/cpu_device.h"
-#include "assay/kernel/design_space.h"
 #include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/matrix.h"
+#include "family.h"
 
 namespace assay::reference {
 namespace {
@@ -71,7 +70,7 @@ int launch(const void* state, void* const* data) {
   return static_cast<const Bound*>(state)->run(data);
 }
 
-DesignSpace space() {
+ProblemRule rule() {
   std::vector<DType> every;
   for (const DTypeInfo& dtype : all_dtypes())
     if (dtype.supported) every.push_back(dtype.dtype);
@@ -80,35 +79,15 @@ DesignSpace space() {
     rule.operands.push_back({.role = role, .dtypes = every});
   rule.scalars = true;
   rule.take_steps(gemm::Epilogue::step_names(), gemm::Epilogue::operand_names(), every);
-  rule.targets = {Target{.arch = cpu::host_target().arch, .features = {}}};
-  DesignGroup group;
-  group.traits.name = "{sums}";
-  group.traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
-  group.axes = {axis("sums", {std::string("float64")})};
-  std::vector<DesignGroup> groups;
-  groups.push_back(std::move(group));
-  return DesignSpace(std::move(groups));
+  return rule;
 }
 
-class GemmFamily final : public Family {
+// Its workspace: a row of sums and a row of b or c.
+class GemmFamily final : public SumsFamily {
  public:
-  std::string_view name() const override { return "gemm"; }
+  GemmFamily() : SumsFamily("gemm", rule()) {}
 
  private:
-  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    space_.enumerate(query, sink);
-  }
-
-  Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
-                              const CompileContext&) const override {
-    return Artifact::without_bytes({{"code", "built in"}});
-  }
-
-  // A row of sums and a row of b or c.
-  size_t do_workspace_bytes(const KernelMetadata&, const Problem& problem, int) const override {
-    return 2 * sizeof(double) * static_cast<size_t>(problem.dimension("n"));
-  }
-
   Status do_bind(const KernelMetadata&, const Binding& binding,
                  std::vector<Step>& steps) const override {
     ASSAY_TRY(gemm::Epilogue epilogue, gemm::epilogue_of(binding.problem));
@@ -120,8 +99,6 @@ class GemmFamily final : public Family {
     steps.push_back(HostStep{&launch, std::move(bound)});
     return {};
   }
-
-  DesignSpace space_ = space();
 };
 
 }  // namespace

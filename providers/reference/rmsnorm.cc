@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "assay/device/cpu/cpu_device.h"
-#include "assay/kernel/design_space.h"
 #include "assay/op/rmsnorm/rmsnorm.h"
+#include "family.h"
 
 namespace assay::reference {
 namespace {
@@ -47,7 +46,7 @@ int launch_norm(const void* state, void* const* data) {
   return static_cast<const BoundNorm*>(state)->run(data);
 }
 
-DesignSpace norm_space() {
+ProblemRule norm_rule() {
   std::vector<DType> every;
   for (const DTypeInfo& dtype : all_dtypes())
     if (dtype.supported && dtype.floating) every.push_back(dtype.dtype);
@@ -55,43 +54,21 @@ DesignSpace norm_space() {
   rule.operation = rmsnorm::operation().name();
   for (const char* role : {"x", "w", "out", "residual"})
     rule.operands.push_back({.role = role, .dtypes = every, .major = Major::row});
-  rule.targets = {Target{.arch = cpu::host_target().arch, .features = {}}};
-  DesignGroup group;
-  group.traits.name = "{sums}";
-  group.traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
-  group.axes = {axis("sums", {std::string("float64")})};
-  std::vector<DesignGroup> groups;
-  groups.push_back(std::move(group));
-  return DesignSpace(std::move(groups));
+  return rule;
 }
 
-class RmsnormFamily final : public Family {
+// Its workspace: the weights and a row.
+class RmsnormFamily final : public SumsFamily {
  public:
-  std::string_view name() const override { return "rmsnorm"; }
+  RmsnormFamily() : SumsFamily("rmsnorm", norm_rule()) {}
 
  private:
-  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    space_.enumerate(query, sink);
-  }
-
-  Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
-                              const CompileContext&) const override {
-    return Artifact::without_bytes({{"code", "built in"}});
-  }
-
-  // The weights and a row.
-  size_t do_workspace_bytes(const KernelMetadata&, const Problem& problem, int) const override {
-    return 2 * sizeof(double) * static_cast<size_t>(problem.dimension("n"));
-  }
-
   Status do_bind(const KernelMetadata&, const Binding& binding,
                  std::vector<Step>& steps) const override {
     ASSAY_TRY(const rmsnorm::View view, rmsnorm::view(binding.problem));
     steps.push_back(HostStep{&launch_norm, std::make_shared<const BoundNorm>(BoundNorm{view})});
     return {};
   }
-
-  DesignSpace space_ = norm_space();
 };
 
 }  // namespace

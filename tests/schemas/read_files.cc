@@ -26,9 +26,9 @@
 #include "assay/record/compressed_text.h"
 #include "assay/record/provider_results.h"
 #include "assay/record/record.h"
-#include "cli/command_line.h"
 #include "cli/config.h"
 #include "cli/config_names.h"
+#include "cli/flags/command_line.h"
 
 namespace assay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "assay/base/file.h"
 #include "assay/input/python_files.h"
-#include "cli/source_copy.h"
+#include "cli/files/source_copy.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/samples.h"
 

@@ -6,7 +6,7 @@
 #include "assay/device/target.h"
 #include "assay/measure/condition.h"
 #include "assay/stats/verdict.h"
-#include "cli/quantities.h"
+#include "cli/flags/quantities.h"
 #include "providers/cpp_source/flags.h"
 #include "providers/cuda_source/flags.h"
 #include "tests/fuzz/fuzz.h"

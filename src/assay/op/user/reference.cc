@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ constexpr const char* kPath = "PATH=/usr/local/bin:/usr/bin:/bin";
 constexpr int64_t kNanoseconds = 1'000'000'000;
 constexpr int64_t kCompilerSeconds = 120;
 constexpr size_t kPage = 4096 / sizeof(double);
-constexpr int kArenaFd = 3, kTextFd = 4;
+constexpr int kArenaFd = 3, kTextFd = 4, kProgramFd = 5;
 constexpr size_t kMostWords = 2000;  // Of an answer.
 // A NaN that no arithmetic makes: what nobody has written.
 constexpr uint64_t kPoison = 0xfff8a55a'a55aa55a;
@@ -215,8 +216,9 @@ std::string scalar_text(const Problem& problem, const std::string& name) {
 
 Result<std::shared_ptr<Reference>> Reference::start(const Definition& definition,
                                                     const Problem& problem,
-                                                    int64_t deadline_seconds) {
+                                                    int64_t deadline_seconds, Program program) {
   std::shared_ptr<Reference> made(new Reference(definition, problem, deadline_seconds));
+  made->program_ = std::move(program);
   size_t next = kPage;  // What lies ahead of each operand, and
   for (const Operand& operand : problem.operands()) {
     const auto elements = static_cast<size_t>(elements_of(operand));
@@ -237,6 +239,14 @@ Status Reference::begin() {
 }
 
 Status Reference::begin_cpp() {
+  if (program_ == nullptr) ASSAY_TRY(compile());
+  // Its folder is gone: there is nothing to clean up, whoever ends us.
+  const FdMapping more[] = {{kProgramFd, program_->get()}};
+  return start_program({.argv = {fmt::format("/proc/self/fd/{}", kProgramFd)}, .env = {kPath}},
+                       more);
+}
+
+Status Reference::compile() {
   ASSAY_TRY(const TemporaryDirectory folder, TemporaryDirectory::create());
   const ReferenceText& reference = definition_.reference;
   const std::string main_text =
@@ -263,7 +273,10 @@ Status Reference::begin_cpp() {
     return fail(ErrorCode::invalid_input, "reference: {} does not compile: {}", reference.function,
                 why);
   }
-  return start_program({.argv = {program}, .env = {kPath}}, {});
+  UniqueFd opened(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!opened) return fail(ErrorCode::machine, "{}: {}", program, std::strerror(errno));
+  program_ = std::make_shared<const UniqueFd>(std::move(opened));
+  return {};
 }
 
 std::string Reference::call_text() const {

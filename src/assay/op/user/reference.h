@@ -29,10 +29,17 @@ class Reference {
  public:
   static constexpr int64_t kDeadlineSeconds = 60;  // Of one run, unless said otherwise.
 
-  // Compiles it, if it is C++, and starts it. Errors say what the compiler, or Python, says.
+  using Program = std::shared_ptr<const UniqueFd>;  // Compiled, open for reading.
+
+  // Compiles it, if it is C++ and there is no `program` of this problem yet, and starts it. Errors
+  // say what the compiler, or Python, says.
   static Result<std::shared_ptr<Reference>> start(const Definition& definition,
                                                   const Problem& problem,
-                                                  int64_t deadline_seconds = kDeadlineSeconds);
+                                                  int64_t deadline_seconds = kDeadlineSeconds,
+                                                  Program program = nullptr);
+
+  // What was started, for the next one of the same problem; nullptr if it is Python.
+  const Program& program() const { return program_; }
 
   // One output. Each of `inputs` is an operand's elements, or empty for the output's. One at a
   // time, whoever asks; it is started again after a crash.
@@ -52,6 +59,7 @@ class Reference {
 
   Status begin();
   Status begin_cpp();
+  Status compile();
   Status begin_python();
   Status start_program(SubprocessOptions options, std::span<const FdMapping> more);
   Status ask();
@@ -66,6 +74,7 @@ class Reference {
   size_t out_ = 0, out_elements_ = 0, all_ = 0;
   UniqueFd arena_file_;
   MappedFile arena_;
+  Program program_;
   std::optional<Subprocess> process_;
   std::mutex mutex_;
   std::atomic<double> seconds_ = std::numeric_limits<double>::max();

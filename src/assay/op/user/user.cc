@@ -21,6 +21,9 @@
 namespace assay::user {
 namespace {
 
+// That are kept compiled: each holds a descriptor.
+constexpr int kMostPrograms = 64;
+
 class DefinedOperation final : public Operation,
                                public ProofWords,
                                public FirstKernel,
@@ -93,14 +96,26 @@ class DefinedOperation final : public Operation,
   }
 
  private:
-  // One process for all instances of a problem.
+  // Of a problem: the process of all instances that are there, and what it executes, for the next.
+  struct KeptReference {
+    std::weak_ptr<Reference> running;
+    Reference::Program program;
+  };
+
   Result<std::shared_ptr<Reference>> reference_of(const Problem& problem) const {
     const std::scoped_lock lock(mutex_);
-    std::weak_ptr<Reference>& kept = references_[problem.signature()];
-    if (auto running = kept.lock()) return running;
-    ASSAY_TRY(auto started, Reference::start(definition_, problem));
-    kept = started;
+    KeptReference& kept = references_[problem.signature()];
+    if (auto running = kept.running.lock()) return running;
+    ASSAY_TRY(auto started,
+              Reference::start(definition_, problem, Reference::kDeadlineSeconds, kept.program));
+    if (kept.program == nullptr && ++programs_ > kMostPrograms) drop_programs();
+    kept = {started, started->program()};
     return started;
+  }
+
+  void drop_programs() const {
+    for (auto& [unused, kept] : references_) kept.program = nullptr;
+    programs_ = 1;
   }
 
   Definition definition_;
@@ -108,7 +123,8 @@ class DefinedOperation final : public Operation,
   std::vector<FieldRule> fields_;
   OperationWords words_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::weak_ptr<Reference>> references_;
+  mutable std::map<std::string, KeptReference> references_;
+  mutable int programs_ = 0;
 };
 
 class Operations {

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/operation_name.h"
 #include "assay/op/proof_seeds.h"
@@ -411,6 +412,32 @@ TEST(UserReference, ThatHangsIsEndedAndRunsAgain) {
   const auto again = (*reference)->run(inputs);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, inputs[0]);
+}
+
+// What is held against a kernel later on is what it was proven against, whatever it includes.
+TEST(UserReference, IsCompiledOnceForAllOfARun) {
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder) << folder.error().message;
+  const std::string header = folder->file("value.h");
+  ASSERT_TRUE(write_file_atomic(header, "constexpr double kFactor = 2;\n"));
+  const Operation& operation = operation_of(softmax(
+      fmt::format("#include \"{}\"\n#include <cstdint>\n"
+                  "void softmax(const double* x, double* out, int64_t m, int64_t n, double) {{\n"
+                  "  for (int64_t i = 0; i < m * n; ++i) out[i] = kFactor * x[i];\n}}\n",
+                  header)));
+  const auto is_right = [&](int64_t m) {
+    const auto made =
+        operation.make_instance(problem_of(operation, {{"m", m}}), InputKind::uniform, 1);
+    if (!made) return made.error().message;
+    std::vector<float> out(static_cast<size_t>(m) * 37);
+    std::memcpy(out.data(), (*made)->input(0).data(), out.size() * sizeof(float));
+    for (float& value : out) value *= 2;
+    return check(**made, out).right ? std::string("right") : std::string("wrong");
+  };
+  EXPECT_EQ(is_right(5), "right");
+  ASSERT_TRUE(write_file_atomic(header, "#error gone\n"));
+  EXPECT_EQ(is_right(5), "right");
+  EXPECT_THAT(is_right(6), HasSubstr("does not compile"));
 }
 
 // Where Python or numpy are missing, that is what is said.

@@ -65,12 +65,14 @@ ADD:
 
 }  // namespace
 
+std::string digest_code(const std::string& target) {
+  return fmt::format(fmt::runtime(kDigestCode), code_header(target), kThreadPlace,
+                     fmt::format(kAddWord, mix_word("%d15", "%d17")));
+}
+
 Result<std::unique_ptr<GpuDigest>> GpuDigest::create(cuda::CudaDevice& device, uint64_t seed) {
   std::unique_ptr<GpuDigest> digest(new GpuDigest(device, seed));
-  const std::string code =
-      fmt::format(fmt::runtime(kDigestCode), code_header(code_target(device.gpu())), kThreadPlace,
-                  fmt::format(kAddWord, mix_word("%d15", "%d17")));
-  ASSAY_TRY(digest->code_, load_code(device, code));
+  ASSAY_TRY(digest->code_, load_code(device, digest_code(code_target(device.gpu()))));
   ASSAY_TRY(const auto function, digest->code_->function("assay_digest", 0, false));
   digest->function_ = function.handle;
   ASSAY_TRY(digest->sum_, device.allocate(sizeof(uint64_t), {}));

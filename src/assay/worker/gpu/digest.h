@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
 
 namespace assay::sweep {
+
+// Its code: assay_digest(u64 from, u64 bytes, u64 seed, u64 sum).
+std::string digest_code(const std::string& target);
 
 class GpuDigest {
  public:

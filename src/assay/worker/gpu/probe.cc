@@ -55,11 +55,13 @@ NEXT:
 
 }  // namespace
 
+std::string probe_code(const std::string& target) {
+  return fmt::format(fmt::runtime(kProbeCode), code_header(target));
+}
+
 Result<std::unique_ptr<GpuProbe>> GpuProbe::create(cuda::CudaDevice& device) {
   std::unique_ptr<GpuProbe> probe(new GpuProbe(device));
-  const std::string code =
-      fmt::format(fmt::runtime(kProbeCode), code_header(code_target(device.gpu())));
-  ASSAY_TRY(probe->code_, load_code(device, code));
+  ASSAY_TRY(probe->code_, load_code(device, probe_code(code_target(device.gpu()))));
   ASSAY_TRY(const auto function, probe->code_->function("assay_probe", 0, false));
   probe->function_ = function.handle;
   ASSAY_TRY(probe->ns_, device.allocate(2 * sizeof(uint64_t), {}));

@@ -5,12 +5,16 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/measure/cold_probe.h"
 
 namespace assay::sweep {
+
+// Its code: assay_probe(u64 from, u64 lines, u64 stride, u32 mask, u64 ns).
+std::string probe_code(const std::string& target);
 
 class GpuProbe {
  public:
