@@ -213,7 +213,7 @@ TEST(Load, ARaceOfFailuresIsRefuted) {
   AssayProgram program;
   AssayProgram other;
   Mock mock(other, {});
-  for (const auto& [mode, sentence] : {std::pair{"busy_often", "requests failed"},
+  for (const auto& [mode, sentence] : {std::pair{"busy_often", "1 request failed"},
                                        std::pair{"inflates", "another number of tokens"}}) {
     BadServer server(program, mode);
     const Finished race =
