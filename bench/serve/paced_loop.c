@@ -3,55 +3,25 @@
  * process on the other that reads them as they come. It prints microseconds of a send, and how
  * many milliseconds later than due they left: half of them and 99 % at most. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static const long long gap_ns = 10000000, worth_sleeping_ns = 30000;
+#include "reader.h"
 
-static long long now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
+static const long long gap_ns = 10000000, worth_sleeping_ns = 30000;
 
 static void use_core(int core) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   CPU_SET(core, &cores);
   sched_setaffinity(0, sizeof cores, &cores);
-}
-
-static int read_all(const struct sockaddr_in* address, int streams) {
-  static char buffer[1 << 16];
-  struct epoll_event events[64];
-  const int poll = epoll_create1(0);
-  int open = streams;
-  for (int i = 0; i < streams; ++i) {
-    struct epoll_event event = {.events = EPOLLIN};
-    event.data.fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(event.data.fd, (const struct sockaddr*)address, sizeof *address) != 0 ||
-        epoll_ctl(poll, EPOLL_CTL_ADD, event.data.fd, &event) != 0)
-      return 1;
-  }
-  while (open > 0) {
-    const int count = epoll_wait(poll, events, 64, -1);
-    for (int i = 0; i < count; ++i)
-      if (read(events[i].data.fd, buffer, sizeof buffer) <= 0) {
-        close(events[i].data.fd);
-        --open;
-      }
-  }
-  return 0;
 }
 
 static int by_size(const void* left, const void* right) {
